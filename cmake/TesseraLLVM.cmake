@@ -1,0 +1,13 @@
+# Finds LLVM and MLIR 22.1 through llvm-config-22, so that no path of a machine is written down.
+find_program(TESSERA_LLVM_CONFIG NAMES llvm-config-22 llvm-config)
+if(NOT TESSERA_LLVM_CONFIG)
+  message(FATAL_ERROR "llvm-config-22 was not found. Install llvm-22-dev, libmlir-22-dev and mlir-22-tools, or run ./dev build.")
+endif()
+execute_process(COMMAND ${TESSERA_LLVM_CONFIG} --cmakedir OUTPUT_VARIABLE _llvm_cmake OUTPUT_STRIP_TRAILING_WHITESPACE)
+execute_process(COMMAND ${TESSERA_LLVM_CONFIG} --bindir OUTPUT_VARIABLE TESSERA_LLVM_BIN OUTPUT_STRIP_TRAILING_WHITESPACE)
+get_filename_component(_cmake_root ${_llvm_cmake} DIRECTORY)
+find_package(MLIR 22.1 REQUIRED CONFIG PATHS ${_cmake_root}/mlir NO_DEFAULT_PATH)
+list(APPEND CMAKE_MODULE_PATH ${MLIR_CMAKE_DIR} ${LLVM_CMAKE_DIR})
+include(TableGen)
+include(AddLLVM)
+include(AddMLIR)
