@@ -22,5 +22,5 @@ endfunction()
 # tessera_tablegen(FILE.td OUTPUT.inc flags...): runs mlir-tblgen into the build folder, beside the source's place.
 macro(tessera_tablegen td out)
   set(LLVM_TARGET_DEFINITIONS ${td})
-  mlir_tablegen(${out} ${ARGN} EXTRA_INCLUDES ${PROJECT_SOURCE_DIR})
+  mlir_tablegen(${out} ${ARGN} EXTRA_INCLUDES ${PROJECT_SOURCE_DIR} ${MLIR_INCLUDE_DIRS})
 endmacro()

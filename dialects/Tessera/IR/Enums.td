@@ -1,0 +1,34 @@
+// Enumerations that ops carry as attributes.
+#ifndef TESSERA_IR_ENUMS_TD
+#define TESSERA_IR_ENUMS_TD
+
+include "dialects/Tessera/IR/Base.td"
+
+class Tessera_Enum<string name, list<I32EnumAttrCase> cases>
+    : I32EnumAttr<name, "", cases> {
+  let cppNamespace = "::tessera::ir";
+  let genSpecializedAttr = 0;
+}
+
+def Tessera_Comparison : Tessera_Enum<"Comparison", [
+  I32EnumAttrCase<"eq", 0>, I32EnumAttrCase<"ne", 1>, I32EnumAttrCase<"lt", 2>,
+  I32EnumAttrCase<"le", 3>, I32EnumAttrCase<"gt", 4>, I32EnumAttrCase<"ge", 5>]>;
+def Tessera_ComparisonAttr : EnumAttr<Tessera_Dialect, Tessera_Comparison, "comparison"> {
+  let assemblyFormat = "$value";
+}
+
+def Tessera_Reduction : Tessera_Enum<"Reduction", [
+  I32EnumAttrCase<"sum", 0>, I32EnumAttrCase<"prod", 1>, I32EnumAttrCase<"max", 2>,
+  I32EnumAttrCase<"min", 3>, I32EnumAttrCase<"argmax", 4>]>;
+def Tessera_ReductionAttr : EnumAttr<Tessera_Dialect, Tessera_Reduction, "reduction"> {
+  let assemblyFormat = "$value";
+}
+
+def Tessera_KernelKind : Tessera_Enum<"KernelKind", [
+  I32EnumAttrCase<"loop", 0>, I32EnumAttrCase<"row_reduce", 1>, I32EnumAttrCase<"col_reduce", 2>,
+  I32EnumAttrCase<"gemm", 3>]>;
+def Tessera_KernelKindAttr : EnumAttr<Tessera_Dialect, Tessera_KernelKind, "kernel_kind"> {
+  let assemblyFormat = "$value";
+}
+
+#endif

@@ -1,0 +1,18 @@
+// Rules of kernel regions.
+#include "dialects/Tessera/IR/Tessera.h"
+
+using namespace mlir;
+
+namespace tessera::ir {
+
+LogicalResult KernelOp::verify() {
+  Block &block = getBody().front();
+  if (block.getArgumentTypes() != getInputs().getTypes())
+    return emitOpError("has region arguments of other types than its inputs");
+  auto yield = cast<YieldOp>(block.getTerminator());
+  if (yield.getValues().getTypes() != getOutputs().getTypes())
+    return emitOpError("yields other types than its results");
+  return success();
+}
+
+} // namespace tessera::ir
