@@ -1,0 +1,74 @@
+// A compiled program that can be called.
+#pragma once
+
+#include "runtime/DType.h"
+#include "runtime/HostAbi.h"
+#include "runtime/Storage.h"
+
+#include <array>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace tessera::runtime {
+
+// What an executable expects of one input or output.
+struct BufferInfo {
+  DType dtype = DType::f32;
+  std::vector<int64_t> shape;
+  size_t bytes = 0;
+  // For an output: the input whose bytes it overwrites (the code gets one
+  // pointer for both), or -1.
+  int aliasOf = -1;
+
+  // Fills `bytes` in; std::length_error if the size overflows.
+  static BufferInfo make(DType dtype, std::vector<int64_t> shape,
+                         int aliasOf = -1);
+};
+
+struct ExecutableInfo {
+  std::string name; // for the profile and for errors
+  tessera_entry_fn entry = nullptr;
+  size_t arenaBytes = 0;
+  std::vector<BufferInfo> inputs, outputs;
+  std::shared_ptr<void> keepAlive; // holds the code of `entry`
+};
+
+// How a call ended: code is 0, or what the entry returned, with the op whose
+// check failed and the values to quote.
+struct Status {
+  int code = 0;
+  int64_t op = -1;
+  std::array<int64_t, 4> values = {};
+  bool ok() const { return code == 0; }
+};
+
+// Immutable: any number of threads may call it at once.
+class Executable {
+public:
+  explicit Executable(ExecutableInfo info);
+  const ExecutableInfo &info() const { return theInfo; }
+
+  // Runs it on `threads` threads (0: the default). An output that is empty is
+  // allocated; one that holds a storage, of enough bytes and shared with no
+  // input, is written to. An output that aliases an input takes the input's
+  // storage if the handle in `inputs` is the last one, and that handle is then
+  // empty; else it gets a copy. `dims` are the symbolic dimensions, or null.
+  // Throws std::invalid_argument for wrong counts or sizes, OutOfMemoryError.
+  // After a status that is not ok the outputs hold no defined values.
+  Status run(std::span<Storage> inputs, std::span<Storage> outputs,
+             int threads = 0, const int64_t *dims = nullptr) const;
+
+private:
+  void checkInputs(std::span<const Storage> inputs) const;
+  void provideOutputs(std::span<const Storage> inputs,
+                      std::span<Storage> outputs) const;
+  void bind(std::span<Storage> inputs, std::span<Storage> outputs,
+            void **buffers) const noexcept;
+  [[noreturn]] void fail(const std::string &what) const;
+
+  ExecutableInfo theInfo;
+};
+
+} // namespace tessera::runtime

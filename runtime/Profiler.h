@@ -1,0 +1,40 @@
+// TESSERA_PROFILE=FILE: a Chrome trace of the calls of executables.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace tessera::runtime {
+
+// Whether calls are recorded. The file is written when the process exits, and
+// shows in chrome://tracing or Perfetto.
+bool isProfiling();
+
+// Nanoseconds of the clock that events are in.
+int64_t profileClock();
+
+// Adds one event of this thread.
+void recordEvent(const std::string &name, int64_t start, int64_t end);
+
+// The events so far as Chrome trace JSON.
+std::string profileAsJson();
+
+// Records its own lifetime. `name` must outlive it.
+class ProfileScope {
+public:
+  explicit ProfileScope(const std::string &name)
+      : name(name), start(isProfiling() ? profileClock() : kOff) {}
+  ~ProfileScope() {
+    if (start != kOff) [[unlikely]]
+      recordEvent(name, start, profileClock());
+  }
+  ProfileScope(const ProfileScope &) = delete;
+  ProfileScope &operator=(const ProfileScope &) = delete;
+
+private:
+  static constexpr int64_t kOff = -1;
+  const std::string &name;
+  const int64_t start;
+};
+
+} // namespace tessera::runtime

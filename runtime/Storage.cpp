@@ -1,0 +1,75 @@
+// How buffers are made and end.
+#include "runtime/Storage.h"
+
+#include "runtime/Allocator.h"
+
+#include <memory>
+#include <stdexcept>
+#include <string>
+
+namespace tessera::runtime {
+
+Storage Storage::allocate(size_t bytes, Device device) {
+  if (!device.isHostMemory())
+    throw std::invalid_argument("memory of " + device.str() +
+                                " cannot be allocated on the host");
+  std::unique_ptr<Buffer> buffer(
+      new Buffer{nullptr, bytes, device, Origin::Owned});
+  buffer->data = Allocator::host().allocate(bytes);
+  return Storage(buffer.release());
+}
+
+Storage Storage::borrow(void *data, size_t bytes, std::function<void()> release,
+                        Device device) {
+  Buffer *buffer;
+  try {
+    buffer = new Buffer{data, bytes, device, Origin::Borrowed};
+  } catch (...) {
+    if (release)
+      release();
+    throw;
+  }
+  buffer->release = std::move(release);
+  return Storage(buffer);
+}
+
+Storage Storage::view(const Storage &parent, size_t offset, size_t bytes) {
+  if (!parent || offset > parent.bytes() || bytes > parent.bytes() - offset)
+    throw std::out_of_range("a view of " + std::to_string(bytes) +
+                            " bytes at " + std::to_string(offset) +
+                            " does not lie in a storage of " +
+                            std::to_string(parent.bytes()));
+  Buffer *whole = parent.buffer->parent ? parent.buffer->parent : parent.buffer;
+  auto *buffer = new Buffer{static_cast<char *>(parent.data()) + offset, bytes,
+                            parent.device(), Origin::View};
+  retain(whole);
+  buffer->parent = whole;
+  return Storage(buffer);
+}
+
+bool Storage::isUnique() const {
+  // Acquire: what other handles did with the bytes has happened before they
+  // went, so the bytes may be overwritten now.
+  for (Buffer *b = buffer; b; b = b->parent)
+    if (b->references.load(std::memory_order_acquire) != 1)
+      return false;
+  return buffer != nullptr;
+}
+
+bool Storage::canDonate() const {
+  if (!isUnique())
+    return false;
+  Buffer *whole = buffer->parent ? buffer->parent : buffer;
+  return whole->origin == Origin::Owned;
+}
+
+void Storage::destroy(Buffer *b) {
+  if (b->origin == Origin::Owned)
+    Allocator::host().deallocate(b->data, b->bytes);
+  if (b->release)
+    b->release();
+  release(b->parent);
+  delete b;
+}
+
+} // namespace tessera::runtime
