@@ -1,0 +1,281 @@
+// The lowering of kernel modules: expand what has no direct counterpart,
+// structured control flow, everything to LLVM.
+#include "lowering/CodeGen/LowerToLLVM.h"
+#include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
+#include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
+#include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
+#include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVM.h"
+#include "mlir/Conversion/LLVMCommon/ConversionTarget.h"
+#include "mlir/Conversion/LLVMCommon/Pattern.h"
+#include "mlir/Conversion/LLVMCommon/TypeConverter.h"
+#include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
+#include "mlir/Conversion/MemRefToLLVM/MemRefToLLVM.h"
+#include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
+#include "mlir/Conversion/UBToLLVM/UBToLLVM.h"
+#include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVM.h"
+#include "mlir/Conversion/VectorToSCF/VectorToSCF.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/MemRef/Transforms/Transforms.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
+#include "mlir/Dialect/Vector/Transforms/LoweringPatterns.h"
+#include "mlir/Dialect/Vector/Transforms/VectorRewritePatterns.h"
+#include "mlir/Dialect/X86Vector/Transforms.h"
+#include "mlir/Dialect/X86Vector/X86VectorDialect.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Transforms/DialectConversion.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "llvm/TargetParser/Triple.h"
+
+using namespace mlir;
+
+namespace tessera::lowering {
+
+namespace {
+
+/// Ops of the memref and vector dialects that convert to LLVM without an
+/// expansion first.
+bool convertsDirectly(Operation *op) {
+  if (isa<memref::LoadOp, memref::StoreOp, memref::ViewOp, memref::AllocaOp,
+          memref::GetGlobalOp, memref::GlobalOp, memref::CastOp,
+          memref::ReinterpretCastOp, vector::LoadOp, vector::StoreOp,
+          vector::MaskedLoadOp, vector::MaskedStoreOp, vector::ExtractOp,
+          vector::InsertOp, vector::ReductionOp>(op))
+    return true;
+  if (isa<vector::FMAOp, vector::ShuffleOp, vector::BitCastOp>(op))
+    return cast<VectorType>(op->getResult(0).getType()).getRank() == 1;
+  if (auto broadcast = dyn_cast<vector::BroadcastOp>(op))
+    return broadcast.getResultVectorType().getRank() == 1 &&
+           !isa<VectorType>(broadcast.getSourceType());
+  return false;
+}
+
+/// Views, strided slices, transfers and vectors of higher rank become loads,
+/// stores and 1-D vectors. Most kernels are written without them, and to build
+/// the patterns costs more than all the rest of a small kernel's lowering.
+LogicalResult expandCompoundOps(ModuleOp module) {
+  bool needed = false;
+  module.walk([&](Operation *op) {
+    StringRef dialect = op->getName().getDialectNamespace();
+    needed |=
+        dialect == "affine" ||
+        ((dialect == "memref" || dialect == "vector") && !convertsDirectly(op));
+  });
+  if (!needed)
+    return success();
+  RewritePatternSet patterns(module.getContext());
+  vector::populateVectorBitCastLoweringPatterns(patterns);
+  vector::populateVectorBroadcastLoweringPatterns(patterns);
+  vector::populateVectorMaskOpLoweringPatterns(patterns);
+  vector::populateVectorShapeCastLoweringPatterns(patterns);
+  vector::populateVectorInterleaveToShufflePatterns(patterns);
+  vector::populateVectorTransposeLoweringPatterns(
+      patterns, vector::VectorTransposeLowering::Shuffle1D);
+  vector::populateVectorTransferLoweringPatterns(patterns,
+                                                 /*maxTransferRank=*/1);
+  vector::populateVectorMaskMaterializationPatterns(
+      patterns, /*force32BitVectorIndices=*/true);
+  vector::populateVectorInsertExtractStridedSliceTransforms(patterns);
+  vector::populateVectorStepLoweringPatterns(patterns);
+  vector::populateVectorRankReducingFMAPattern(patterns);
+  vector::populateVectorGatherLoweringPatterns(patterns);
+  populateVectorToSCFConversionPatterns(patterns);
+  memref::populateExpandStridedMetadataPatterns(patterns);
+  populateAffineToStdConversionPatterns(patterns);
+  return applyPatternsGreedily(module, std::move(patterns));
+}
+
+LogicalResult lowerControlFlow(ModuleOp module) {
+  RewritePatternSet patterns(module.getContext());
+  populateSCFToControlFlowConversionPatterns(patterns);
+  ConversionTarget target(*module.getContext());
+  target.addIllegalOp<scf::ForallOp, scf::ForOp, scf::IfOp, scf::IndexSwitchOp,
+                      scf::ParallelOp, scf::WhileOp, scf::ExecuteRegionOp>();
+  target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
+  return applyPartialConversion(module, target, std::move(patterns));
+}
+
+/// vector.fma is one rounding: upstream makes it llvm.fmuladd, which may be
+/// two. On a target without FMA both it and math.fma are a product and a sum,
+/// as the contract says, instead of a call for each lane.
+template <typename Op>
+struct FusedMultiplyAdd : public ConvertOpToLLVMPattern<Op> {
+  FusedMultiplyAdd(const LLVMTypeConverter &converter, bool hasFMA)
+      : ConvertOpToLLVMPattern<Op>(converter, /*benefit=*/10), hasFMA(hasFMA) {}
+
+  LogicalResult
+  matchAndRewrite(Op op, typename Op::Adaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    ValueRange args = adaptor.getOperands();
+    if (isa<LLVM::LLVMArrayType>(args[0].getType()))
+      return rewriter.notifyMatchFailure(op, "a vector of higher rank");
+    if (hasFMA) {
+      rewriter.replaceOpWithNewOp<LLVM::FMAOp>(op, args[0].getType(), args);
+      return success();
+    }
+    Value product =
+        LLVM::FMulOp::create(rewriter, op.getLoc(), args[0], args[1]);
+    rewriter.replaceOpWithNewOp<LLVM::FAddOp>(op, product, args[2]);
+    return success();
+  }
+
+  bool hasFMA;
+};
+
+LogicalResult convertToLLVM(ModuleOp module, const TargetInfo &target) {
+  MLIRContext *context = module.getContext();
+  LowerToLLVMOptions options(context);
+  options.useBarePtrCallConv = true;
+  options.allocLowering = LowerToLLVMOptions::AllocLowering::None;
+  options.overrideIndexBitwidth(64);
+  LLVMTypeConverter converter(context, options);
+  RewritePatternSet patterns(context);
+  patterns.add<FusedMultiplyAdd<vector::FMAOp>, FusedMultiplyAdd<math::FmaOp>>(
+      converter, target.hasFMA);
+  arith::populateArithToLLVMConversionPatterns(converter, patterns);
+  cf::populateControlFlowToLLVMConversionPatterns(converter, patterns);
+  populateFinalizeMemRefToLLVMConversionPatterns(converter, patterns);
+  populateFuncToLLVMConversionPatterns(converter, patterns);
+  populateMathToLLVMConversionPatterns(converter, patterns,
+                                       /*approximateLog1p=*/false);
+  populateVectorToLLVMConversionPatterns(converter, patterns,
+                                         /*reassociateFPReductions=*/false,
+                                         /*force32BitVectorIndices=*/true);
+  populateX86VectorLegalizeForLLVMExportPatterns(converter, patterns);
+  ub::populateUBToLLVMConversionPatterns(converter, patterns);
+  LLVMConversionTarget conversion(*context);
+  configureX86VectorLegalizeForExportTarget(conversion);
+  conversion.addLegalOp<ModuleOp>();
+  return applyFullConversion(module, conversion, std::move(patterns));
+}
+
+/// Buffers are whole and no two of them overlap, so loads from them may be
+/// moved up.
+void markBufferArguments(func::FuncOp func) {
+  Builder b(func.getContext());
+  for (auto [index, type] : llvm::enumerate(func.getArgumentTypes())) {
+    auto buffer = dyn_cast<MemRefType>(type);
+    if (!buffer)
+      continue;
+    func.setArgAttr(index, LLVM::LLVMDialect::getNoUndefAttrName(),
+                    b.getUnitAttr());
+    int64_t bytes = llvm::divideCeil(buffer.getElementTypeBitWidth(), 8) *
+                    buffer.getNumElements();
+    if (bytes > 0)
+      func.setArgAttr(index, LLVM::LLVMDialect::getDereferenceableAttrName(),
+                      b.getI64IntegerAttr(bytes));
+  }
+}
+
+/// Checks the form of a launch and makes it private under another name, so that
+/// the wrapper can take its own.
+FailureOr<LaunchInfo> prepareLaunch(func::FuncOp func, IntegerAttr tiles,
+                                    StringRef suffix) {
+  ArrayRef<Type> types = func.getArgumentTypes();
+  bool isKernel = types.size() >= 2 && types.take_back(2)[0].isIndex() &&
+                  types.back().isIndex() &&
+                  llvm::all_of(types.drop_back(2), [](Type type) {
+                    auto buffer = dyn_cast<MemRefType>(type);
+                    return buffer && buffer.hasStaticShape() &&
+                           buffer.getLayout().isIdentity();
+                  });
+  if (!isKernel || func.getNumResults() != 0)
+    return func.emitError("a launch takes memrefs of static shape and identity "
+                          "layout, then two of type index, and "
+                          "returns nothing");
+  markBufferArguments(func);
+  LaunchInfo info;
+  info.name = func.getName().str();
+  info.symbol = info.name + suffix.str();
+  info.tiles = tiles.getInt();
+  info.buffers = types.size() - 2;
+  if (auto bytes = func->getAttrOfType<IntegerAttr>("tessera.workspace"))
+    info.workspaceBytes = bytes.getInt();
+  func->removeAttr("tessera.launch");
+  func->removeAttr("tessera.workspace");
+  func.setName(info.name + ".body");
+  return info;
+}
+
+/// The exported function: loads the pointers and calls the body. The body stays
+/// a function of its own because its noalias arguments would not survive
+/// inlining into loads of pointers.
+void addWrapper(ModuleOp module, const LaunchInfo &info) {
+  auto body = module.lookupSymbol<LLVM::LLVMFuncOp>(info.name + ".body");
+  assert(body && "every launch is converted");
+  Location loc = body.getLoc();
+  OpBuilder b(body->getBlock(), std::next(body->getIterator()));
+  Type pointer = LLVM::LLVMPointerType::get(b.getContext());
+  Type i64 = b.getI64Type();
+  auto type = LLVM::LLVMFunctionType::get(
+      LLVM::LLVMVoidType::get(b.getContext()), {pointer, i64, i64});
+  auto wrapper = LLVM::LLVMFuncOp::create(b, loc, info.symbol, type);
+  Block *entry = wrapper.addEntryBlock(b);
+  b.setInsertionPointToStart(entry);
+  SmallVector<Value> args;
+  for (int64_t i = 0; i < info.buffers; ++i) {
+    Value slot =
+        LLVM::GEPOp::create(b, loc, pointer, pointer, entry->getArgument(0),
+                            ArrayRef<LLVM::GEPArg>{int32_t(i)});
+    args.push_back(LLVM::LoadOp::create(b, loc, pointer, slot));
+  }
+  args.push_back(entry->getArgument(1));
+  args.push_back(entry->getArgument(2));
+  LLVM::CallOp::create(b, loc, body, args);
+  LLVM::ReturnOp::create(b, loc, ValueRange{});
+}
+
+} // namespace
+
+void registerCodeGenDialects(DialectRegistry &registry) {
+  registry
+      .insert<func::FuncDialect, arith::ArithDialect, math::MathDialect,
+              scf::SCFDialect, cf::ControlFlowDialect, memref::MemRefDialect,
+              vector::VectorDialect, x86vector::X86VectorDialect, ub::UBDialect,
+              affine::AffineDialect, LLVM::LLVMDialect>();
+  registerBuiltinDialectTranslation(registry);
+  registerLLVMDialectTranslation(registry);
+}
+
+LogicalResult lowerKernelModule(ModuleOp module, const TargetInfo &target,
+                                const LowerOptions &options,
+                                std::vector<LaunchInfo> *launches) {
+  MLIRContext *context = module.getContext();
+  context->loadDialect<LLVM::LLVMDialect, cf::ControlFlowDialect,
+                       affine::AffineDialect, ub::UBDialect>();
+  if (options.expandMath && failed(options.expandMath(module, target)))
+    return failure();
+  std::vector<LaunchInfo> infos;
+  for (auto func : module.getOps<func::FuncOp>()) {
+    auto tiles = func->getAttrOfType<IntegerAttr>("tessera.launch");
+    if (tiles) {
+      FailureOr<LaunchInfo> info =
+          prepareLaunch(func, tiles, options.symbolSuffix);
+      if (failed(info))
+        return failure();
+      infos.push_back(std::move(*info));
+    }
+    func.setPrivate();
+  }
+  if (failed(expandCompoundOps(module)) || failed(lowerControlFlow(module)) ||
+      failed(convertToLLVM(module, target)))
+    return failure();
+  for (auto func : module.getOps<LLVM::LLVMFuncOp>())
+    if (!func.isExternal())
+      func.setLinkage(LLVM::Linkage::Internal);
+  for (const LaunchInfo &info : infos)
+    addWrapper(module, info);
+  module->setAttr(LLVM::LLVMDialect::getTargetTripleAttrName(),
+                  StringAttr::get(context, target.triple));
+  module->setAttr(
+      LLVM::LLVMDialect::getDataLayoutAttrName(),
+      StringAttr::get(context,
+                      llvm::Triple(target.triple).computeDataLayout()));
+  if (launches)
+    *launches = std::move(infos);
+  return success();
+}
+
+} // namespace tessera::lowering

@@ -1,0 +1,324 @@
+// LLVM's function passes and code generation, with target machines and pass
+// pipelines that are reused.
+#include "lowering/CodeGen/Optimize.h"
+#include "lowering/CodeGen/FatalErrors.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/ADT/SmallString.h"
+#include "llvm/AsmParser/Parser.h"
+#include "llvm/IR/DiagnosticHandler.h"
+#include "llvm/IR/DiagnosticInfo.h"
+#include "llvm/IR/DiagnosticPrinter.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Verifier.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Object/ObjectFile.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Target/TargetMachine.h"
+#include "llvm/Transforms/Utils/Cloning.h"
+#include <map>
+#include <mutex>
+
+using namespace llvm;
+
+namespace tessera::lowering {
+
+namespace {
+
+constexpr StringRef kPipeline = "sroa,early-cse<memssa>,instcombine<no-verify-"
+                                "fixpoint>,simplifycfg,loop-mssa(licm),gvn,"
+                                "instcombine<no-verify-fixpoint>,simplifycfg";
+
+Error internalError(const Twine &text) {
+  return createStringError(inconvertibleErrorCode(), "internal error: " + text);
+}
+
+/// Keeps errors instead of printing them and ending the process.
+struct RecordErrors : DiagnosticHandler {
+  explicit RecordErrors(std::string &text) : text(text) {}
+
+  bool handleDiagnostics(const DiagnosticInfo &info) override {
+    if (info.getSeverity() == DS_Error) {
+      raw_string_ostream os(text);
+      DiagnosticPrinterRawOStream printer(os);
+      os << (text.empty() ? "" : "; ");
+      info.print(printer);
+    }
+    return true;
+  }
+
+  std::string &text;
+};
+
+/// A target machine and the pass pipeline that belongs to it. Making one costs
+/// more than compiling a small kernel, so they are kept and lent to one
+/// compilation at a time.
+struct Backend {
+  std::unique_ptr<TargetMachine> machine;
+  LoopAnalysisManager loops;
+  FunctionAnalysisManager functions;
+  CGSCCAnalysisManager components;
+  ModuleAnalysisManager modules;
+  FunctionPassManager passes;
+};
+
+void initialiseLLVM() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    LLVMInitializeX86TargetInfo();
+    LLVMInitializeX86Target();
+    LLVMInitializeX86TargetMC();
+    LLVMInitializeX86AsmPrinter();
+    LLVMInitializeX86AsmParser();
+  });
+}
+
+Expected<std::unique_ptr<Backend>> makeBackend(const TargetInfo &target) {
+  initialiseLLVM();
+  std::string error;
+  Triple triple(target.triple);
+  const Target *llvmTarget = TargetRegistry::lookupTarget(triple, error);
+  if (!llvmTarget)
+    return internalError(error);
+  TargetOptions options;
+  options.AllowFPOpFusion = FPOpFusion::Strict;
+  auto backend = std::make_unique<Backend>();
+  backend->machine.reset(llvmTarget->createTargetMachine(
+      triple, target.cpu, target.features, options, Reloc::PIC_,
+      CodeModel::Small, CodeGenOptLevel::Default));
+  if (!backend->machine)
+    return internalError("LLVM has no target machine for " + target.triple);
+  PassBuilder builder(backend->machine.get());
+  builder.registerModuleAnalyses(backend->modules);
+  builder.registerCGSCCAnalyses(backend->components);
+  builder.registerFunctionAnalyses(backend->functions);
+  builder.registerLoopAnalyses(backend->loops);
+  builder.crossRegisterProxies(backend->loops, backend->functions,
+                               backend->components, backend->modules);
+  if (Error parseError = builder.parsePassPipeline(backend->passes, kPipeline))
+    return std::move(parseError);
+  return backend;
+}
+
+/// Lends a backend from the pool for as long as it lives. After a fatal error
+/// of LLVM the backend is in an unknown state and must be abandoned.
+class BackendLease {
+public:
+  static Expected<BackendLease> take(const TargetInfo &target) {
+    std::string key = target.triple + "|" + target.cpu + "|" + target.features;
+    Pool &pool = getPool();
+    {
+      std::lock_guard<std::mutex> lock(pool.mutex);
+      auto &free = pool.free[key];
+      if (!free.empty()) {
+        std::unique_ptr<Backend> backend = std::move(free.back());
+        free.pop_back();
+        return BackendLease(std::move(key), std::move(backend));
+      }
+    }
+    Expected<std::unique_ptr<Backend>> backend = makeBackend(target);
+    if (!backend)
+      return backend.takeError();
+    return BackendLease(std::move(key), std::move(*backend));
+  }
+
+  BackendLease(BackendLease &&) = default;
+  ~BackendLease() {
+    if (!backend)
+      return;
+    std::lock_guard<std::mutex> lock(getPool().mutex);
+    getPool().free[key].push_back(std::move(backend));
+  }
+
+  Backend *operator->() { return backend.get(); }
+  Backend &operator*() { return *backend; }
+  void abandon() { (void)backend.release(); }
+
+private:
+  struct Pool {
+    std::mutex mutex;
+    std::map<std::string, std::vector<std::unique_ptr<Backend>>> free;
+  };
+  static Pool &getPool() {
+    static Pool *pool = new Pool;
+    return *pool;
+  }
+
+  BackendLease(std::string key, std::unique_ptr<Backend> backend)
+      : key(std::move(key)), backend(std::move(backend)) {}
+
+  std::string key;
+  std::unique_ptr<Backend> backend;
+};
+
+void setTarget(llvm::Module &module, const TargetInfo &target,
+               const TargetMachine &machine) {
+  module.setTargetTriple(machine.getTargetTriple());
+  module.setDataLayout(machine.createDataLayout());
+  for (Function &function : module) {
+    if (function.isIntrinsic())
+      continue;
+    function.addFnAttr(Attribute::NoUnwind);
+    function.addFnAttr("target-cpu", target.cpu);
+    function.addFnAttr("target-features", target.features);
+    if (target.hasAVX512)
+      function.addFnAttr("prefer-vector-width", "512");
+  }
+}
+
+void runPasses(llvm::Module &module, Backend &backend) {
+  for (Function &function : module)
+    if (!function.isDeclaration())
+      backend.passes.run(function, backend.functions);
+}
+
+void clearAnalyses(Backend &backend) {
+  backend.loops.clear();
+  backend.functions.clear();
+  backend.components.clear();
+  backend.modules.clear();
+}
+
+/// Takes the errors that LLVM recorded, if there are any.
+Error takeDiagnostics(const IRModule &ir) {
+  if (ir.diagnostics->empty())
+    return Error::success();
+  std::string text = std::move(*ir.diagnostics);
+  ir.diagnostics->clear();
+  return internalError("LLVM: " + text);
+}
+
+Expected<std::string> generateCode(llvm::Module &module,
+                                   const TargetInfo &target,
+                                   CodeGenFileType kind) {
+  Expected<BackendLease> backend = BackendLease::take(target);
+  if (!backend)
+    return backend.takeError();
+  SmallString<0> *code = new SmallString<0>;
+  bool possible = true;
+  Error fatal = runGuarded([&] {
+    raw_svector_ostream os(*code);
+    legacy::PassManager passes;
+    possible = !(*backend)->machine->addPassesToEmitFile(
+        passes, os, nullptr, kind, /*DisableVerify=*/true);
+    if (possible)
+      passes.run(module);
+  });
+  if (fatal) {
+    backend->abandon();
+    return std::move(fatal);
+  }
+  std::string result(code->str());
+  delete code;
+  if (!possible)
+    return internalError("LLVM cannot emit this kind of file");
+  return result;
+}
+
+Error checkUndefinedSymbols(StringRef object,
+                            function_ref<bool(StringRef)> isKnown) {
+  auto file =
+      object::ObjectFile::createObjectFile(MemoryBufferRef(object, "kernel"));
+  if (!file)
+    return file.takeError();
+  std::string unknown;
+  for (const object::SymbolRef &symbol : (*file)->symbols()) {
+    Expected<uint32_t> flags = symbol.getFlags();
+    Expected<StringRef> name = symbol.getName();
+    if (!flags || !name)
+      return joinErrors(flags.takeError(), name.takeError());
+    if (!(*flags & object::SymbolRef::SF_Undefined) || name->empty() ||
+        *name == "_GLOBAL_OFFSET_TABLE_" || *name == "memcpy" ||
+        *name == "memmove" || *name == "memset" || (isKnown && isKnown(*name)))
+      continue;
+    unknown += (unknown.empty() ? "" : ", ") + name->str();
+  }
+  if (!unknown.empty())
+    return internalError("generated code calls " + unknown +
+                         ", which it must not");
+  return Error::success();
+}
+
+} // namespace
+
+IRModule::IRModule()
+    : diagnostics(std::make_unique<std::string>()),
+      context(std::make_unique<LLVMContext>()) {
+  context->setDiagnosticHandler(std::make_unique<RecordErrors>(*diagnostics));
+}
+
+Expected<IRModule> translateToIR(mlir::ModuleOp module) {
+  IRModule ir;
+  ir.module = mlir::translateModuleToLLVMIR(module, *ir.context, "kernel",
+                                            /*disableVerification=*/true);
+  if (!ir.module)
+    return internalError("a module does not translate to LLVM IR");
+  return ir;
+}
+
+Expected<IRModule> parseIR(StringRef text) {
+  IRModule ir;
+  SMDiagnostic diagnostic;
+  ir.module = parseAssemblyString(text, diagnostic, *ir.context);
+  if (ir.module)
+    return ir;
+  std::string message;
+  raw_string_ostream os(message);
+  diagnostic.print("", os, /*ShowColors=*/false);
+  return createStringError(inconvertibleErrorCode(), message);
+}
+
+Error optimize(IRModule &ir, const TargetInfo &target) {
+  Expected<BackendLease> backend = BackendLease::take(target);
+  if (!backend)
+    return backend.takeError();
+  setTarget(*ir.module, target, *(*backend)->machine);
+  if (Error fatal = runGuarded([&] { runPasses(*ir.module, **backend); })) {
+    backend->abandon();
+    return fatal;
+  }
+  clearAnalyses(**backend);
+  return takeDiagnostics(ir);
+}
+
+std::string printIR(const IRModule &ir) {
+  std::string text;
+  raw_string_ostream os(text);
+  ir.module->print(os, nullptr);
+  return text;
+}
+
+Expected<std::string> emitAssembly(const IRModule &ir,
+                                   const TargetInfo &target) {
+  std::unique_ptr<llvm::Module> copy = CloneModule(*ir.module);
+  Expected<std::string> text =
+      generateCode(*copy, target, CodeGenFileType::AssemblyFile);
+  if (!text) {
+    (void)copy.release();
+    return text;
+  }
+  if (Error error = takeDiagnostics(ir))
+    return std::move(error);
+  return text;
+}
+
+Expected<std::string> emitObject(IRModule ir, const TargetInfo &target,
+                                 function_ref<bool(StringRef)> isKnown) {
+  Expected<std::string> object =
+      generateCode(*ir.module, target, CodeGenFileType::ObjectFile);
+  if (!object) {
+    // After a fatal error the module may be half changed: leak it.
+    (void)ir.module.release();
+    (void)ir.context.release();
+    (void)ir.diagnostics.release();
+    return object;
+  }
+  if (Error error = takeDiagnostics(ir))
+    return std::move(error);
+  if (Error error = checkUndefinedSymbols(*object, isKnown))
+    return std::move(error);
+  return object;
+}
+
+} // namespace tessera::lowering

@@ -1,0 +1,67 @@
+// What the code generator knows about targets, and what it says about names it
+// does not know.
+#include "lowering/CodeGen/Target.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/MLIRContext.h"
+#include "gtest/gtest.h"
+#include <cstdlib>
+
+using namespace tessera::lowering;
+
+namespace {
+
+struct TargetTest : ::testing::Test {
+  void TearDown() override { unsetenv("TESSERA_CPU"); }
+};
+
+TEST_F(TargetTest, LevelsHaveTheirFeatures) {
+  auto base = llvm::cantFail(targetFor("x86-64"));
+  auto v3 = llvm::cantFail(targetFor("x86-64-v3"));
+  auto v4 = llvm::cantFail(targetFor("x86-64-v4"));
+  EXPECT_FALSE(base.hasFMA);
+  EXPECT_EQ(base.vectorBits, 128);
+  EXPECT_TRUE(v3.hasFMA && v3.hasAVX2 && v3.hasF16C && !v3.hasAVX512);
+  EXPECT_EQ(v3.vectorBits, 256);
+  EXPECT_EQ(v3.registers(), 16);
+  EXPECT_TRUE(v4.hasAVX512);
+  EXPECT_EQ(v4.registers(), 32);
+  EXPECT_TRUE(llvm::cantFail(targetFor("znver4")).hasAVX512BF16);
+}
+
+TEST_F(TargetTest, Lanes) {
+  mlir::MLIRContext context;
+  auto v3 = llvm::cantFail(targetFor("x86-64-v3"));
+  EXPECT_EQ(v3.lanes(mlir::Float32Type::get(&context)), 8);
+  EXPECT_EQ(v3.lanes(mlir::Float64Type::get(&context)), 4);
+  EXPECT_EQ(v3.lanes(mlir::IntegerType::get(&context, 1)), 32);
+  EXPECT_EQ(v3.lanes(mlir::IndexType::get(&context)), 4);
+}
+
+TEST_F(TargetTest, UnknownNameIsAnError) {
+  auto target = targetFor("pentium9");
+  ASSERT_FALSE(target);
+  EXPECT_NE(llvm::toString(target.takeError()).find("unknown CPU 'pentium9'"),
+            std::string::npos);
+  auto old = targetFor("i386");
+  EXPECT_FALSE(old);
+  llvm::consumeError(old.takeError());
+}
+
+TEST_F(TargetTest, EnvironmentVariable) {
+  auto native = llvm::cantFail(hostTargetOrError());
+  setenv("TESSERA_CPU", "native", 1);
+  EXPECT_EQ(llvm::cantFail(hostTargetOrError()).key(), native.key());
+  setenv("TESSERA_CPU", "x86-64", 1);
+  EXPECT_EQ(llvm::cantFail(hostTargetOrError()).cpu, "x86-64");
+  setenv("TESSERA_CPU", "x86_64", 1);
+  auto wrong = hostTargetOrError();
+  ASSERT_FALSE(wrong);
+  llvm::consumeError(wrong.takeError());
+  setenv("TESSERA_CPU", "diamondrapids", 1);
+  auto lacking = hostTargetOrError();
+  if (!lacking)
+    EXPECT_NE(llvm::toString(lacking.takeError()).find("lacks"),
+              std::string::npos);
+}
+
+} // namespace
