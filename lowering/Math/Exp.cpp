@@ -15,7 +15,7 @@ struct ExpTable {
 // Q(r) = (exp(r) - 1 - r) / r^2 on |r| <= 0.5 ln(2) * 1.0005, minimax of the error relative to exp(r), coefficients
 // rounded to the format from the lowest power on and the rest fitted again. Degree 4: 2^-28.2; degree 9: 2^-57.9.
 static const double q32[] = {0x1.fffffcp-2, 0x1.555492p-3, 0x1.5558b0p-5, 0x1.12399ep-7, 0x1.6a4efap-10};
-static const double q64[] = {0x1.000000000000ap-1,  0x1.5555555555550p-3,  0x1.5555555550770p-5, 0x1.1111111124cb2p-7,
+static const double q64[] = {0x1.000000000000ap-1,  0x1.555555555550ap-3, 0x1.5555555550770p-5, 0x1.1111111124cb2p-7,
                              0x1.6c16c18447245p-10, 0x1.a01a0136ab60dp-13, 0x1.a01999e10329fp-16,
                              0x1.71df0f24f68b3p-19, 0x1.28ad8b25360ccp-22, 0x1.ad9ca53497fa2p-26};
 
@@ -25,22 +25,42 @@ static const ExpTable &tableOf(Val x) {
   return x.isF32() ? f32 : f64;
 }
 
+static constexpr double log2e = 0x1.71547652b82fep0;
+
 /// s with exp(r + low) = 1 + s, for |r| <= ln(2)/2.
 static Val reducedExpM1(Val r, std::optional<Val> low) {
   Val q = polynomial(r, tableOf(r).q);
   return low ? r + fma(r * r, q, *low) : fma(r * r, q, r);
 }
 
-ScaledExp reduceExp(Val x, std::optional<Val> low) {
+namespace {
+/// x = n ln(2) + r + low, with |low| far below |r|; n as in ScaledExp.
+struct Reduced {
+  Val n, r, low;
+};
+} // namespace
+
+static Reduced reduceInTwoParts(Val x, std::optional<Val> low) {
   const ExpTable &table = tableOf(x);
   double magic = formatOf(x).magic;
-  Val rounded = fma(x, 0x1.71547652b82fep0, x.number(magic));
+  Val rounded = fma(x, log2e, x.number(magic));
   Val n = rounded - magic;
-  Val r = fma(n, -table.ln2Hi, x);
-  if (!low)
-    return {bitsOf(rounded), reducedExpM1(fma(n, -table.ln2Lo, r), std::nullopt)};
-  auto [hi, lo] = fastTwoSum(r, fma(n, -table.ln2Lo, *low));
-  return {bitsOf(rounded), reducedExpM1(hi, lo)};
+  Val rest = low ? fma(n, -table.ln2Lo, *low) : n * -table.ln2Lo;
+  auto [hi, lo] = fastTwoSum(fma(n, -table.ln2Hi, x), rest);
+  return {bitsOf(rounded), hi, lo};
+}
+
+ScaledExp reduceExp(Val x, std::optional<Val> low) {
+  if (low) {
+    auto [n, r, rest] = reduceInTwoParts(x, low);
+    return {n, reducedExpM1(r, rest)};
+  }
+  const ExpTable &table = tableOf(x);
+  double magic = formatOf(x).magic;
+  Val rounded = fma(x, log2e, x.number(magic));
+  Val n = rounded - magic;
+  Val r = fma(n, -table.ln2Lo, fma(n, -table.ln2Hi, x));
+  return {bitsOf(rounded), reducedExpM1(r, std::nullopt)};
 }
 
 Val powerOfTwo(Val n) {
@@ -76,11 +96,13 @@ Val buildExpM1(Val x) {
   const FloatFormat &format = formatOf(x);
   // Below -(mantissa + 3) ln(2) the result is -1.
   Val clamped = atLeast(atMost(x, tableOf(x).overflow), -double(format.mantissa + 3));
-  auto [n, s] = reduceExp(clamped);
-  // 2^n (1 + s) - 1 with one factor 2 put off where 2^n would overflow.
+  auto [n, r, low] = reduceInTwoParts(clamped, std::nullopt);
+  Val tail = fma(r * r, polynomial(r, tableOf(x).q), low);
+  // 2^n (1 + r + tail) - 1, with one factor 2 put off where 2^n would overflow.
   Val large = clamped > 2.0 * format.mantissa;
   Val scale = powerOfTwo(n - select(large, 1, n.integer(0)));
-  Val result = fma(scale, s, scale - 1);
+  auto [head, error] = fastTwoSum(scale - 1, scale * r);
+  Val result = head + fma(scale, tail, error);
   return copySign(select(large, result + result, result), x);
 }
 

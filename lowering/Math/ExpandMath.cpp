@@ -1,7 +1,6 @@
 // The pass: finds math operations, calls their expansions, and checks what is left.
 #include "lowering/Math/ExpandMath.h"
 #include "lowering/Math/Functions.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -54,8 +53,6 @@ static bool isSupportedType(Type type) {
 /// The value that replaces `op`'s result, or null if it stays.
 static Value expansionOf(Operation *op, Emitter &emitter) {
   auto operand = [&](unsigned i) { return Val{&emitter, op->getOperand(i)}; };
-  if (isa<math::FmaOp, vector::FMAOp>(op))
-    return emitter.target.fma ? Value() : (operand(0) * operand(1) + operand(2)).v;
   if (Unary unary = unaryExpansion(op, emitter.target))
     return unary(operand(0)).v;
   return {};
@@ -64,8 +61,8 @@ static Value expansionOf(Operation *op, Emitter &emitter) {
 void expandMath(Operation *root, const MathTarget &target) {
   SmallVector<Operation *> ops;
   root->walk([&](Operation *op) {
-    bool ours = isa<math::MathDialect>(op->getDialect()) || isa<vector::FMAOp>(op);
-    if (ours && op->getNumResults() == 1 && isSupportedType(op->getResult(0).getType()))
+    if (isa_and_nonnull<math::MathDialect>(op->getDialect()) && op->getNumResults() == 1 &&
+        isSupportedType(op->getResult(0).getType()))
       ops.push_back(op);
   });
   ConstantCache cache;
@@ -80,19 +77,15 @@ void expandMath(Operation *root, const MathTarget &target) {
 }
 
 bool isMathLegal(Operation *op, const MathTarget &target) {
-  if (isa<vector::FMAOp>(op))
-    return target.fma;
   if (!isa_and_nonnull<math::MathDialect>(op->getDialect()))
     return true;
   if (isa<math::AbsIOp, math::CountLeadingZerosOp, math::CountTrailingZerosOp, math::CtPopOp>(op))
     return true;
   if (!isSupportedType(op->getOperand(0).getType()))
     return false;
-  if (isa<math::FmaOp>(op))
-    return target.fma;
   if (isa<math::FloorOp, math::CeilOp, math::TruncOp, math::RoundEvenOp>(op))
     return target.rounding;
-  return isa<math::SqrtOp, math::AbsFOp, math::CopySignOp, math::IsFiniteOp, math::IsInfOp, math::IsNaNOp,
+  return isa<math::FmaOp, math::SqrtOp, math::AbsFOp, math::CopySignOp, math::IsFiniteOp, math::IsInfOp, math::IsNaNOp,
              math::IsNormalOp>(op);
 }
 
@@ -128,6 +121,12 @@ struct ExpandMathPass : PassWrapper<ExpandMathPass, OperationPass<>> {
   MathTarget target;
 };
 } // namespace
+
+LogicalResult expandKernelMath(ModuleOp module, const TargetInfo &info) {
+  MathTarget target{info.hasFMA, info.hasSSE41};
+  expandMath(module, target);
+  return verifyMath(module, target);
+}
 
 std::unique_ptr<Pass> createExpandMathPass(const MathTarget &target) {
   return std::make_unique<ExpandMathPass>(target);

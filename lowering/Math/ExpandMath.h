@@ -1,6 +1,7 @@
 // Vector math of our own: rewrites math.* on f32 and f64 into exact IEEE arithmetic, FMA and integer operations.
 #pragma once
-#include "mlir/IR/Operation.h"
+#include "lowering/CodeGen/Target.h"
+#include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
 #include <memory>
 
@@ -8,8 +9,8 @@ namespace tessera::lowering {
 
 /// What the target computes in one instruction. The defaults are those of every x86 CPU since 2013 and of every GPU.
 struct MathTarget {
-  /// Fused multiply-add. Without it `math.fma` and `vector.fma` become a multiplication and an addition, and the few
-  /// places of the expansions that need the exact product compute it in parts. Bits differ from targets with FMA.
+  /// Fused multiply-add. Without it the expansions multiply and add, and the few places that need the exact product
+  /// compute it in parts. Bits differ from those of targets with FMA.
   bool fma = true;
   /// Rounding to an integral value (SSE4.1). Without it floor, ceil, trunc and roundeven are expanded too.
   bool rounding = true;
@@ -25,7 +26,10 @@ void expandMath(mlir::Operation *root, const MathTarget &target = {});
 bool isMathLegal(mlir::Operation *op, const MathTarget &target = {});
 
 /// Emits an error at each operation under `root` that is not legal after `expandMath`.
-mlir::LogicalResult verifyMath(mlir::Operation *root, const MathTarget &target = {});
+llvm::LogicalResult verifyMath(mlir::Operation *root, const MathTarget &target = {});
+
+/// `expandMath`, then `verifyMath`, for this CPU: what LowerOptions::expandMath asks for.
+llvm::LogicalResult expandKernelMath(mlir::ModuleOp module, const TargetInfo &target);
 
 /// The pass `tessera-expand-math`: `expandMath`, then `verifyMath`.
 std::unique_ptr<mlir::Pass> createExpandMathPass(const MathTarget &target = {});
