@@ -26,6 +26,8 @@ bench() {
     "${pinned[@]}" build/bin/roof "$threads" >"$folder/roof-$threads.json"
     if [[ -x build/bin/tessera-bench ]]; then
       "${pinned[@]}" build/bin/tessera-bench "$threads" "$folder/ours-$threads.json" "$rows"
+    else
+      note "build/bin/tessera-bench was not built: the table has no figures of ours"
     fi
     [[ $with_peers -eq 1 ]] || continue
     for peer in torch torch.compile jax onnxruntime openvino; do
