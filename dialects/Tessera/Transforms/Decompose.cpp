@@ -1,24 +1,25 @@
-// Composites become primitives. Theirs is the only definition of their value, so this comes before fusion, which joins
-// the pieces again.
-#include "dialects/Tessera/Transforms/Simplify.h"
+// Composites replaced by the primitives that define them. No kernel computes a
+// composite otherwise than its decomposition does, so this changes no bit of a
+// result; it comes where a stage knows primitives only.
+#include "dialects/Tessera/Transforms/Decompose.h"
 
 using namespace mlir;
 
 namespace tessera::ir {
 
-void decomposeComposites(func::FuncOp function) {
-  // A decomposition may hold further composites; the walk repeats until there are none.
-  for (bool changed = true; changed;) {
-    changed = false;
-    SmallVector<Operation *> composites;
-    function.walk([&](DecomposeOpInterface op) { composites.push_back(op); });
-    for (Operation *op : composites) {
+void decomposeComposites(Operation *root) {
+  SmallVector<DecomposeOpInterface> composites;
+  auto collect = [&] {
+    root->walk([&](DecomposeOpInterface op) { composites.push_back(op); });
+    return !composites.empty();
+  };
+  while (collect()) {
+    for (DecomposeOpInterface op : composites) {
       OpBuilder builder(op);
-      Value value = cast<DecomposeOpInterface>(op).decompose(builder);
-      op->getResult(0).replaceAllUsesWith(value);
+      op->getResult(0).replaceAllUsesWith(op.decompose(builder));
       op->erase();
-      changed = true;
     }
+    composites.clear();
   }
 }
 

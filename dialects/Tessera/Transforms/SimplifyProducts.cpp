@@ -3,7 +3,7 @@
 // Why: a kernel for one of four layouts is small and fast, a kernel for any dimension numbers is neither.
 //   %t = transpose %x [1, 0];  dot_general %t, %y {contract 1, 0}   ->   dot_general %x, %y {contract 0, 0}
 #include "dialects/Tessera/IR/Expr.h"
-#include "dialects/Tessera/Transforms/Simplify.h"
+#include "dialects/Tessera/Transforms/SimplifyProducts.h"
 
 using namespace mlir;
 

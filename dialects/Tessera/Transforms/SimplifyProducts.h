@@ -1,14 +1,11 @@
-// The passes from the trace stage to the tensor stage, as functions.
-#ifndef TESSERA_TRANSFORMS_SIMPLIFY_H
-#define TESSERA_TRANSFORMS_SIMPLIFY_H
+// Products in the form that kernels take.
+#ifndef TESSERA_TRANSFORMS_SIMPLIFYPRODUCTS_H
+#define TESSERA_TRANSFORMS_SIMPLIFYPRODUCTS_H
 
 #include "dialects/Tessera/IR/Tessera.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace tessera::ir {
-
-/// Replaces every composite by the program of primitives that defines it.
-void decomposeComposites(mlir::func::FuncOp function);
 
 /// Brings products into the form that kernels take: transposes of operands become dimension numbers, a product without
 /// a free right dimension becomes the sum that the contract defines it as, and each operand's dimensions are grouped as
