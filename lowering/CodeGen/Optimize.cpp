@@ -191,10 +191,13 @@ Error takeDiagnostics(const IRModule &ir) {
 
 Expected<std::string> generateCode(llvm::Module &module,
                                    const TargetInfo &target,
-                                   CodeGenFileType kind) {
+                                   CodeGenFileType kind,
+                                   CodeGenOptLevel level) {
   Expected<BackendLease> backend = BackendLease::take(target);
   if (!backend)
     return backend.takeError();
+  (*backend)->machine->setOptLevel(level);
+  setTarget(module, target, *(*backend)->machine);
   SmallString<0> *code = new SmallString<0>;
   bool possible = true;
   Error fatal = runGuarded([&] {
@@ -292,8 +295,8 @@ std::string printIR(const IRModule &ir) {
 Expected<std::string> emitAssembly(const IRModule &ir,
                                    const TargetInfo &target) {
   std::unique_ptr<llvm::Module> copy = CloneModule(*ir.module);
-  Expected<std::string> text =
-      generateCode(*copy, target, CodeGenFileType::AssemblyFile);
+  Expected<std::string> text = generateCode(
+      *copy, target, CodeGenFileType::AssemblyFile, CodeGenOptLevel::Default);
   if (!text) {
     (void)copy.release();
     return text;
@@ -304,9 +307,10 @@ Expected<std::string> emitAssembly(const IRModule &ir,
 }
 
 Expected<std::string> emitObject(IRModule ir, const TargetInfo &target,
-                                 function_ref<bool(StringRef)> isKnown) {
+                                 function_ref<bool(StringRef)> isKnown,
+                                 CodeGenOptLevel level) {
   Expected<std::string> object =
-      generateCode(*ir.module, target, CodeGenFileType::ObjectFile);
+      generateCode(*ir.module, target, CodeGenFileType::ObjectFile, level);
   if (!object) {
     // After a fatal error the module may be half changed: leak it.
     (void)ir.module.release();
