@@ -33,38 +33,54 @@ Value fromStorage(OpBuilder &b, Location loc, Value value, Type element) {
   return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, value, zero);
 }
 
-Value loadLanes(OpBuilder &b, Location loc, Value buffer, LaneIndex position, int64_t lanes, Type element) {
-  auto scalarAt = [&](Value index) -> Value { return memref::LoadOp::create(b, loc, buffer, index); };
-  if (lanes == 1)
-    return fromStorage(b, loc, scalarAt(position.base), element);
-  auto type = VectorType::get({lanes}, storageType(element));
+/// One scalar load a lane; a lane that does not exist reads the first one's element again.
+static Value gatherLanes(OpBuilder &b, Location loc, Value buffer, LaneIndex position, VectorType type, Value mask) {
   LaneMath lane(b, loc);
-  Value loaded;
-  if (position.step == 0) {
-    loaded = fromStorage(b, loc, scalarAt(position.base), element);
-    return vector::BroadcastOp::create(b, loc, type.clone(element), loaded);
+  SmallVector<Value> elements;
+  for (int64_t i = 0; i < type.getNumElements(); ++i) {
+    Value index = lane.addConstant(position, i * position.step).base;
+    if (mask) {
+      Value exists = vector::ExtractOp::create(b, loc, mask, ArrayRef<int64_t>{i});
+      index = arith::SelectOp::create(b, loc, exists, index, position.base);
+    }
+    elements.push_back(memref::LoadOp::create(b, loc, buffer, index));
   }
-  if (position.step == 1) {
+  return vector::FromElementsOp::create(b, loc, type, elements);
+}
+
+Value loadLanes(OpBuilder &b, Location loc, Value buffer, LaneIndex position, int64_t lanes, Type element, Value mask) {
+  if (lanes == 1 || position.step == 0) {
+    Value scalar = fromStorage(b, loc, memref::LoadOp::create(b, loc, buffer, position.base), element);
+    return lanes == 1 ? scalar : vector::BroadcastOp::create(b, loc, VectorType::get({lanes}, element), scalar);
+  }
+  auto type = VectorType::get({lanes}, storageType(element));
+  bool hasMaskedLoad = type.getElementTypeBitWidth() >= 32;
+  Value loaded;
+  if (position.step == 1 && mask && hasMaskedLoad) {
+    Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(type));
+    loaded = vector::MaskedLoadOp::create(b, loc, type, buffer, position.base, mask, zero);
+  } else if (position.step == 1 && !mask) {
     loaded = vector::LoadOp::create(b, loc, type, buffer, position.base);
-  } else if (position.step == -1) {
-    Value first = lane.addConstant(position, 1 - lanes).base;
+  } else if (position.step == -1 && !mask) {
+    Value first = LaneMath(b, loc).addConstant(position, 1 - lanes).base;
     Value forward = vector::LoadOp::create(b, loc, type, buffer, first);
     auto order = llvm::to_vector(llvm::reverse(llvm::seq<int64_t>(0, lanes)));
     loaded = vector::ShuffleOp::create(b, loc, forward, forward, order);
   } else {
-    SmallVector<Value> elements;
-    for (int64_t i = 0; i < lanes; ++i)
-      elements.push_back(scalarAt(lane.addConstant(position, i * position.step).base));
-    loaded = vector::FromElementsOp::create(b, loc, type, elements);
+    loaded = gatherLanes(b, loc, buffer, position, type, mask);
   }
   return fromStorage(b, loc, loaded, element);
 }
 
-void storeLanes(OpBuilder &b, Location loc, Value value, Value buffer, Value position, bool nonTemporal) {
+void storeLanes(OpBuilder &b, Location loc, Value value, Value buffer, Value position, bool nonTemporal, Value mask) {
   Value stored = toStorage(b, loc, value);
   auto type = dyn_cast<VectorType>(stored.getType());
   if (!type) {
     memref::StoreOp::create(b, loc, stored, buffer, position);
+    return;
+  }
+  if (mask) {
+    vector::MaskedStoreOp::create(b, loc, buffer, position, mask, stored);
     return;
   }
   llvm::MaybeAlign alignment;
@@ -137,7 +153,7 @@ Value FusedBody::Frame::loadInput(BlockArgument argument, ArrayRef<LaneIndex> in
   LaneIndex position = lane.linearize(index, type.getShape());
   position.base = unique(position.base);
   return loadLanes(builder, argument.getLoc(), body.inputs[argument.getArgNumber()], position, lanes,
-                   type.getElementType());
+                   type.getElementType(), mask);
 }
 
 Value FusedBody::Frame::compute(Operation *op, ArrayRef<LaneIndex> index, int64_t lanes) {
@@ -159,8 +175,14 @@ Value FusedBody::Frame::laneByLane(Value value, ArrayRef<LaneIndex> index, int64
   SmallVector<Value> elements;
   for (int64_t i = 0; i < lanes; ++i) {
     SmallVector<LaneIndex> where;
-    for (LaneIndex at : index)
-      where.push_back({lane.addConstant(at, i * at.step).base, 0, std::gcd(at.divisor, i * at.step)});
+    for (LaneIndex at : index) {
+      LaneIndex moved = lane.addConstant(at, i * at.step);
+      if (mask && at.step != 0) { // A lane that does not exist computes the first one's element again.
+        Value exists = vector::ExtractOp::create(builder, loc, mask, ArrayRef<int64_t>{i});
+        moved = {arith::SelectOp::create(builder, loc, exists, moved.base, at.base), 0, 1};
+      }
+      where.push_back({moved.base, 0, moved.divisor});
+    }
     elements.push_back(at(value, where, 1));
   }
   auto type = VectorType::get({lanes}, tensorType(value).getElementType());

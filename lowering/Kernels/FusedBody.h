@@ -17,13 +17,14 @@ mlir::Value fromStorage(mlir::OpBuilder &builder, mlir::Location loc, mlir::Valu
 
 /// `lanes` elements of a flat memref from `position` on, as a scalar for one lane. Each step is handled by the cheapest
 /// instruction: a splat for 0, one load for 1 and -1, a load a lane otherwise.
+/// Where `mask` is not null only its lanes are read; the first always is one of them.
 mlir::Value loadLanes(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value buffer, ir::LaneIndex position,
-                      int64_t lanes, mlir::Type element);
+                      int64_t lanes, mlir::Type element, mlir::Value mask = {});
 
 /// Stores a scalar or vector to a flat memref. A non-temporal store passes the caches by; its place is aligned to the
-/// vector.
+/// vector. Where `mask` is not null only its lanes are written.
 void storeLanes(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value, mlir::Value buffer,
-                mlir::Value position, bool nonTemporal = false);
+                mlir::Value position, bool nonTemporal = false, mlir::Value mask = {});
 
 /// The body of a kernel as a function of the index.
 class FusedBody {
@@ -43,7 +44,9 @@ public:
   /// twice at one index is computed once; it must not outlive the block that it builds in.
   class Frame {
   public:
-    Frame(FusedBody &body, mlir::OpBuilder &builder) : body(body), builder(builder) {}
+    /// Only the lanes of `mask`, if there is one, exist; the others must not be read from memory.
+    Frame(FusedBody &body, mlir::OpBuilder &builder, mlir::Value mask = {})
+        : body(body), builder(builder), mask(mask) {}
 
     /// The element of `value` at `index`, or a vector of `lanes` of them.
     mlir::Value at(mlir::Value value, llvm::ArrayRef<ir::LaneIndex> index, int64_t lanes);
@@ -60,6 +63,7 @@ public:
 
     FusedBody &body;
     mlir::OpBuilder &builder;
+    mlir::Value mask;
     llvm::DenseSet<mlir::Operation *, OpInfo> indexOps;
     std::map<std::vector<const void *>, mlir::Value> memo;
   };

@@ -12,6 +12,8 @@ LogicalResult KernelOp::verify() {
   auto yield = cast<YieldOp>(block.getTerminator());
   if (yield.getValues().getTypes() != getOutputs().getTypes())
     return emitOpError("yields other types than its results");
+  if (getPlaces() && getPlaces()->size() != getOutputs().size())
+    return emitOpError("needs a place for each output");
   return success();
 }
 

@@ -38,7 +38,7 @@ public:
     for (const std::string &reason : group.reasons)
       reasons.push_back(builder.getStringAttr(reason));
     auto kernel = KernelOp::create(builder, loc, types, group.kind, inputs,
-                                   reasons.empty() ? ArrayAttr() : builder.getArrayAttr(reasons));
+                                   reasons.empty() ? ArrayAttr() : builder.getArrayAttr(reasons), ArrayAttr());
     kernel.getBody().push_back(block);
     for (auto [old, now] : llvm::zip(results, kernel.getOutputs()))
       stored.map(old, now);
