@@ -124,11 +124,24 @@ Val floatOf(Val bits) {
 Val widen(Val x) { return make<arith::ExtFOp>(x, x.withElement(x.e->builder.getF64Type()), x.v); }
 Val narrow(Val x) { return make<arith::TruncFOp>(x, x.withElement(x.e->builder.getF32Type()), x.v); }
 
-Val polynomial(Val x, ArrayRef<double> coefficients) {
-  Val sum = x.number(coefficients.back());
-  for (double c : llvm::reverse(coefficients.drop_back()))
-    sum = fma(sum, x, c);
+/// Horner's rule over every `step`-th coefficient from the last one of that class down to `first`.
+static Val horner(Val x, ArrayRef<double> coefficients, size_t first, size_t step) {
+  size_t k = first + (coefficients.size() - 1 - first) / step * step;
+  Val sum = x.number(coefficients[k]);
+  for (; k > first; k -= step)
+    sum = fma(sum, x, coefficients[k - step]);
   return sum;
+}
+
+Val polynomial(Val x, ArrayRef<double> coefficients) {
+  if (coefficients.size() < 10)
+    return horner(x, coefficients, 0, 1);
+  // Horner's rule is one chain of dependent operations. The high powers, where roundings do not show, run as two chains
+  // side by side: odd and even powers.
+  Val square = x * x;
+  ArrayRef<double> high = coefficients.drop_front(2);
+  Val sum = fma(horner(square, high, 1, 2), x, horner(square, high, 0, 2));
+  return fma(fma(sum, x, coefficients[1]), x, coefficients[0]);
 }
 
 Val atMost(Val x, double limit) { return select(x > limit, limit, x); }

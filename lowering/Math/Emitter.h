@@ -87,6 +87,7 @@ template <Number T> Val notEqual(Val a, T b) { return notEqual(a, like(a, b)); }
 Val fma(Val a, Val b, Val c);
 template <Number T> Val fma(Val a, T b, Val c) { return fma(a, like(a, b), c); }
 template <Number T> Val fma(Val a, Val b, T c) { return fma(a, b, like(a, c)); }
+template <Number T, Number U> Val fma(Val a, T b, U c) { return fma(a, like(a, b), like(a, c)); }
 /// a * b + c with the product exact on every target. Without FMA it is right only where a * b and c nearly cancel,
 /// which is where it is needed.
 Val fmaExact(Val a, Val b, Val c);
@@ -108,7 +109,7 @@ Val floatOf(Val bits);
 /// f32 to f64 (exact) and back (one rounding).
 Val widen(Val x);
 Val narrow(Val x);
-/// Sum of coefficients[k] * x^k by Horner's rule with `fma`.
+/// Sum of coefficients[k] * x^k, in a fixed order of `fma`s.
 Val polynomial(Val x, llvm::ArrayRef<double> coefficients);
 /// min(x, limit), but NaN stays NaN; and max.
 Val atMost(Val x, double limit);

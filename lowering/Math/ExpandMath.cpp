@@ -14,7 +14,6 @@ using namespace vmath;
 
 namespace {
 using Unary = Val (*)(Val);
-using Binary = Val (*)(Val, Val);
 } // namespace
 
 /// The expansion of a function of one argument, or null if the operation stays.
@@ -36,6 +35,9 @@ static Unary unaryExpansion(Operation *op, const MathTarget &target) {
       .Case<math::Log10Op>([](auto) { return buildLog10; })
       .Case<math::Log1pOp>([](auto) { return buildLog1p; })
       .Case<math::TanhOp>([](auto) { return buildTanh; })
+      .Case<math::ErfOp>([](auto) { return buildErf; })
+      .Case<math::SinOp>([](auto) { return buildSin; })
+      .Case<math::CosOp>([](auto) { return buildCos; })
       .Case<math::RsqrtOp>([](auto) { return buildRsqrt; })
       .Case<math::RoundOp>([](auto) { return buildRound; })
       .Default(Unary(nullptr));
@@ -55,6 +57,8 @@ static Value expansionOf(Operation *op, Emitter &emitter) {
   auto operand = [&](unsigned i) { return Val{&emitter, op->getOperand(i)}; };
   if (Unary unary = unaryExpansion(op, emitter.target))
     return unary(operand(0)).v;
+  if (isa<math::PowFOp>(op))
+    return buildPow(operand(0), operand(1)).v;
   return {};
 }
 

@@ -35,6 +35,13 @@ Val powerOfTwo(Val n);
 /// 2^n * x with one rounding at most, for x near 1 and any n down to twice the smallest exponent.
 Val scaleByPowerOfTwo(Val x, Val n);
 
+/// A reduced angle: (n mod 4) * pi/2 + r + low with |r| <= pi/4; low corrects r by less than a unit or so.
+struct Quadrant {
+  Val n, r, low;
+};
+/// For one scalar from 2^17 on, infinity included (the result is then some number).
+Quadrant reduceLarge(Val a);
+
 /// x = 2^k * (1 + f) with sqrt(1/2) <= 1 + f < sqrt(2), f exact; for finite x > 0, denormal or not.
 struct Decomposed {
   Val k, f;
