@@ -167,10 +167,28 @@ void setTarget(llvm::Module &module, const TargetInfo &target,
   }
 }
 
+/// Puts each body into its wrapper once it is optimised, where its arguments'
+/// noalias has done its work: code generation has a large fixed cost for each
+/// function.
+void inlineBodies(llvm::Module &module) {
+  for (Function &body : llvm::make_early_inc_range(module)) {
+    if (!body.hasLocalLinkage() || !body.hasOneUse())
+      continue;
+    auto *call = dyn_cast<CallBase>(body.user_back());
+    if (!call || call->getCalledFunction() != &body ||
+        call->getFunction()->hasLocalLinkage())
+      continue;
+    InlineFunctionInfo info;
+    if (InlineFunction(*call, info).isSuccess())
+      body.eraseFromParent();
+  }
+}
+
 void runPasses(llvm::Module &module, Backend &backend) {
   for (Function &function : module)
     if (!function.isDeclaration())
       backend.passes.run(function, backend.functions);
+  inlineBodies(module);
 }
 
 void clearAnalyses(Backend &backend) {
