@@ -171,6 +171,18 @@ private:
     f.when(f.equal(columnTile, columnTiles - 1), remainder);
   }
 
+  /// Where the block's part of B begins in its batch. Packed B has the panels
+  /// of one step of k after each other.
+  Value packedAt(Value k, Value column) {
+    if (!p.packB)
+      return f.add(f.mul(k, s.n), column);
+    Value steps = f.mul(k, e.paddedColumns());
+    if (s.k % p.kBlock == 0 || !e.stepsOverK())
+      return f.add(steps, f.mul(column, p.kBlock));
+    Value length = f.min(f.index(p.kBlock), f.sub(f.index(s.k), k));
+    return f.add(steps, arith::MulIOp::create(f.b, f.loc, column, length));
+  }
+
   void call(Value row, Value column, RegisterBlock block, Value k) {
     bool aTransposed = s.transA && !p.packA;
     int64_t lda = p.packA ? p.aStride : s.transA ? s.m : s.k;
@@ -178,8 +190,9 @@ private:
     strides.aRow = aTransposed ? 1 : lda;
     strides.aK = aTransposed ? lda : 1;
     strides.bK = p.packB ? block.vectors * p.lanes : s.n;
-    Value aAt = f.add(aBase, f.mul(row, strides.aRow));
-    Value bAt = f.add(bBase, f.mul(column, p.packB ? s.k : 1));
+    Value aAt =
+        f.add(f.add(aBase, f.mul(k, strides.aK)), f.mul(row, strides.aRow));
+    Value bAt = f.add(bBase, packedAt(k, column));
     SmallVector<Value> operands{a, b, aAt, bAt, batch, row, column};
     llvm::append_range(operands, f.args(0, e.kernel.buffers.size()));
     if (e.stepsOverK()) {

@@ -45,6 +45,10 @@ private:
       Values bs, results;
       for (int64_t v = 0; v < block.vectors; ++v)
         bs.push_back(loadB(bAt, v));
+      if (e.plan.prefetchB)
+        memref::PrefetchOp::create(
+            f.b, f.loc, b, ValueRange(f.add(bAt, e.plan.prefetchB)),
+            /*isWrite=*/false, /*localityHint=*/3, /*isDataCache=*/true);
       for (int64_t r = 0; r < block.rows; ++r) {
         Value x = f.broadcast(type, a, f.add(aAt, r * strides.aRow));
         for (int64_t v = 0; v < block.vectors; ++v)
@@ -97,7 +101,7 @@ private:
       init = f.choose(
           f.equal(f.rem(kFirst, period), 0), [&] { return splats(0.0); },
           [&] { return loadPartials(0); });
-    Values chains = chain(kFirst, end, init);
+    Values chains = chain(f.index(0), f.sub(end, kFirst), init);
     if (!chunked) {
       finishOr(end, chains, 0);
       return;

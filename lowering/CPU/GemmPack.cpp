@@ -13,7 +13,7 @@ namespace {
 struct PackJob {
   const GemmOperand &operand;
   bool transposed;
-  int64_t batches, rows, columns, width, lastStride;
+  int64_t batches, rows, columns, width, lastStride, rowBlock;
 
   int64_t fullColumns() const { return columns / width * width; }
   int64_t packedElements() const {
@@ -110,8 +110,17 @@ private:
   }
 
   Value target(Value row, Value column, Value offset, int64_t stride) {
-    Value at = f.add(base, f.mul(column, job.rows));
-    return f.add(f.add(at, f.mul(row, stride)), offset);
+    Value at = f.add(f.add(base, offset), f.mul(row, stride));
+    if (job.rowBlock >= job.rows)
+      return f.add(at, f.mul(column, job.rows));
+    // Of the rows before the block, all panels stand before, but counted as
+    // this panel's.
+    Value blockBegin = f.mul(f.div(row, job.rowBlock), job.rowBlock);
+    Value length =
+        f.min(f.index(job.rowBlock), f.sub(f.index(job.rows), blockBegin));
+    int64_t others = job.packedElements() / job.rows - stride;
+    at = f.add(at, f.mul(blockBegin, others));
+    return f.add(at, arith::MulIOp::create(f.b, f.loc, column, length));
   }
 
   void copyRow(Value row, Value column, int64_t count, int64_t stride) {
@@ -226,7 +235,7 @@ void emitPackLaunch(const GemmEmission &e) {
   FunctionBuilder f(e.module, e.loc, e.kernel.name + "_pack",
                     e.launchArguments(), /*isPrivate=*/false);
   PackJob jobA{e.kernel.a, s.transA,       s.sharedA ? 1 : s.batch, s.m,
-               s.k,        e.plan.aStride, e.plan.aStride};
+               s.k,        e.plan.aStride, e.plan.aStride,          s.m};
   int64_t width = e.panelColumns();
   PackJob jobB{e.kernel.b,
                s.transB,
@@ -234,7 +243,8 @@ void emitPackLaunch(const GemmEmission &e) {
                s.k,
                s.n,
                width,
-               e.paddedColumns() - s.n / width * width};
+               e.paddedColumns() - s.n / width * width,
+               e.plan.kBlock};
   std::optional<Packer> a, b;
   if (e.plan.packA)
     a.emplace(e, f, jobA, e.packedA(f));

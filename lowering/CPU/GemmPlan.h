@@ -30,6 +30,8 @@ struct GemmPlan {
   bool columnsOuter = false; ///< Within a tile, all row blocks visit a column
                              ///< block before the next column block.
 
+  int64_t prefetchB = 0;
+
   bool splitTail = true;  ///< Store the last columns as vectors of 4, 2 and 1
                           ///< lanes rather than by mask.
   bool storeLoop = false; ///< Run the epilogue as a loop over the register

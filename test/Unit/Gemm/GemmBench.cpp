@@ -1,7 +1,8 @@
 // A C interface to compiled Gemm kernels, so that a script can time them beside other libraries in one process.
 #include "GemmJit.h"
-#include <chrono>
 #include <cstdlib>
+#include <ctime>
+#include <sys/mman.h>
 
 using namespace mlir;
 using namespace tessera::lowering::cpu;
@@ -33,6 +34,8 @@ void edit(GemmPlan &plan, llvm::StringRef changes) {
       plan.packB = value;
     else if (name == "aStride")
       plan.aStride = value;
+    else if (name == "prefetchB")
+      plan.prefetchB = value;
     else if (name == "kBlock")
       plan.kBlock = value;
     else if (name == "tileBlocks")
@@ -97,21 +100,29 @@ void *gemm_make(const char *element, int64_t batch, int64_t m, int64_t n,
   const CompileTimes &t = bench->gemm.times;
   double all[] = {t.emit, t.mlir, t.translate, t.optimise, t.codegen};
   std::copy(std::begin(all), std::end(all), times);
-  bench->workspace =
-      std::aligned_alloc(64, (bench->gemm.workspaceBytes + 127) / 64 * 64);
+  // Huge pages, as the runtime's allocator asks for.
+  constexpr int64_t kHuge = 2 << 20;
+  int64_t bytes = bench->gemm.workspaceBytes / kHuge * kHuge + kHuge;
+  bench->workspace = std::aligned_alloc(kHuge, bytes);
+  madvise(bench->workspace, bytes, MADV_HUGEPAGE);
   return bench;
+}
+
+/// Time of this thread on a core, which other processes disturb less than the time of day.
+double threadSeconds() {
+  timespec now;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return now.tv_sec + now.tv_nsec * 1e-9;
 }
 
 /// Seconds a call, over `count` calls.
 double gemm_time(void *handle, void *a, void *b, void *c, int64_t count) {
   auto *bench = static_cast<Bench *>(handle);
   void *buffers[] = {a, b, c, bench->workspace};
-  auto start = std::chrono::steady_clock::now();
+  double start = threadSeconds();
   for (int64_t n = 0; n < count; ++n)
     bench->gemm.run(buffers);
-  std::chrono::duration<double> elapsed =
-      std::chrono::steady_clock::now() - start;
-  return elapsed.count() / count;
+  return (threadSeconds() - start) / count;
 }
 
 /// Prints the assembly for a CPU.

@@ -22,18 +22,18 @@
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/TargetParser/Host.h"
-#include <chrono>
+#include <ctime>
 
 using namespace mlir;
 using namespace tessera::lowering::cpu;
 namespace tessera::test {
 namespace {
 
+/// Time of this thread on a core.
 double milliseconds() {
-  using Clock = std::chrono::steady_clock;
-  return std::chrono::duration<double, std::milli>(
-             Clock::now().time_since_epoch())
-      .count();
+  timespec now;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return now.tv_sec * 1e3 + now.tv_nsec * 1e-6;
 }
 
 LogicalResult lower(ModuleOp module) {
@@ -199,7 +199,6 @@ compileGemm(const std::string &cpu,
   CompiledGemm result;
   auto builder = machineFor(cpu);
   Lowered lowered = lowerGemm(builder, emit, result.times);
-  double start = milliseconds();
   std::shared_ptr<llvm::orc::LLJIT> jit =
       cantFail(llvm::orc::LLJITBuilder()
                    .setJITTargetMachineBuilder(builder)
@@ -211,7 +210,6 @@ compileGemm(const std::string &cpu,
     result.launches.push_back(
         {cantFail(jit->lookup(name)).toPtr<LaunchFn>(), tiles});
   result.times.codegen = milliseconds() - created;
-  (void)start;
   result.workspaceBytes = lowered.workspaceBytes;
   result.jit = jit;
   return result;
