@@ -17,4 +17,7 @@ LogicalResult KernelOp::verify() {
   return success();
 }
 
+/// The terminator of an empty region.
+void YieldOp::build(OpBuilder &, OperationState &) {}
+
 } // namespace tessera::ir

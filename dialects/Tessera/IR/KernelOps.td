@@ -18,7 +18,7 @@ def Tessera_KernelOp : Tessera_Op<"kernel", [IsolatedFromAbove, Pure,
                        OptionalAttr<TypedArrayAttrBase<Tessera_PlaceAttr, "places">>:$places);
   let results = (outs Variadic<Tessera_Tensor>:$outputs);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$kind `(` $inputs `)` attr-dict-with-keyword `:` functional-type($inputs, $outputs) $body";
+  let assemblyFormat = "`` $kind `(` $inputs `)` attr-dict-with-keyword `:` functional-type($inputs, $outputs) $body";
   let hasVerifier = 1;
 }
 

@@ -2,10 +2,13 @@
 // composite otherwise than its decomposition does, so this changes no bit of a
 // result; it comes where a stage knows primitives only.
 #include "dialects/Tessera/Transforms/Decompose.h"
+#include "dialects/Tessera/Transforms/Passes.h"
 
 using namespace mlir;
 
 namespace tessera::ir {
+#define GEN_PASS_DEF_DECOMPOSEPASS
+#include "dialects/Tessera/Transforms/Passes.h.inc"
 
 void decomposeComposites(Operation *root) {
   SmallVector<DecomposeOpInterface> composites;
@@ -22,5 +25,11 @@ void decomposeComposites(Operation *root) {
     composites.clear();
   }
 }
+
+namespace {
+struct DecomposePass : impl::DecomposePassBase<DecomposePass> {
+  void runOnOperation() override { decomposeComposites(getOperation()); }
+};
+} // namespace
 
 } // namespace tessera::ir
