@@ -1,10 +1,13 @@
 // Runs the pipeline and makes an executable of its result.
 #include "lowering/Compiler.h"
 #include "dialects/Tessera/IR/Tessera.h"
+#include "lowering/Dump.h"
 #include "lowering/Math/ExpandMath.h"
 #include "lowering/Pipeline.h"
 #include "lowering/Plan/PlanMemory.h"
+#include "lowering/ProgramCache.h"
 #include "mlir/IR/Diagnostics.h"
+#include "runtime/Environment.h"
 #include "runtime/Executable.h"
 #include <thread>
 
@@ -43,42 +46,96 @@ static runtime::BufferInfo bufferOf(Type type) {
 }
 
 namespace {
-/// One compilation: stages, then code.
+/// One compilation: stages, then code. A program that the disk cache knows skips the stages.
 class Compilation {
 public:
   Compilation(ModuleOp module, const ProgramOptions &options, std::string &error)
-      : module(module), options(options), error(error) {}
+      : module(module), options(options), error(error),
+        dump(options.dump.empty() ? runtime::readVariable(runtime::Variable::Dump).value_or("") : options.dump,
+             mainFunction(module).getLoc()) {}
 
   FailureOr<std::shared_ptr<runtime::Executable>> run() {
-    if (failed(runStages()))
-      return failure();
-    auto target = hostTargetOrError();
-    if (!target)
-      return fail(target.takeError());
-    func::FuncOp function = mainFunction(module);
-    CompileOptions compile;
-    compile.target = *target;
+    auto host = hostTargetOrError();
+    if (!host)
+      return fail(host.takeError());
+    target = *host;
+    compile.target = target;
     compile.threads = options.threads > 0 ? options.threads : std::max(1u, std::thread::hardware_concurrency());
     compile.expandMath = expandKernelMath;
-    auto kernels = compileKernels(kernelJobs(function, *target), compile);
-    if (!kernels)
-      return fail(kernels.takeError());
-    Plan plan = makePlan(function, *kernels);
-    auto code = loadPlan(plan, *kernels, *target);
-    if (!code)
-      return fail(code.takeError());
-    return makeExecutable(function, plan, *code);
+    if (dump.enabled())
+      compile.dump = [this](const KernelJob &job, DumpStage stage, StringRef text) { dump.kernel(job, stage, text); };
+    std::string key = programKey();
+    if (auto known = fromCache(key))
+      return known;
+    return compileAnew(key);
   }
 
 private:
+  /// What determines the code: the program without its locations, and how it is compiled.
+  std::string programKey() {
+    std::string text = options.fuse ? "fused\n" : "unfused\n";
+    llvm::raw_string_ostream out(text);
+    module.print(out, OpPrintingFlags().enableDebugInfo(false).useLocalScope());
+    return ObjectCache::keyFor(text, target);
+  }
+
+  std::shared_ptr<runtime::Executable> fromCache(const std::string &key) {
+    if (dump.enabled())
+      return nullptr;
+    auto bytes = ObjectCache::instance().get("program", key);
+    auto entry = bytes ? decodeProgram(*bytes) : std::nullopt;
+    if (!entry)
+      return nullptr;
+    std::vector<KernelJob> jobs;
+    for (const std::string &kernel : entry->kernelKeys)
+      jobs.push_back({kernel, "cached", [](MLIRContext &) { return failure(); }});
+    auto kernels = compileKernels(jobs, compile);
+    if (!kernels) { // A kernel is gone from the cache.
+      llvm::consumeError(kernels.takeError());
+      return nullptr;
+    }
+    auto code = loadPlan(entry->plan, *kernels, target);
+    if (!code) {
+      llvm::consumeError(code.takeError());
+      return nullptr;
+    }
+    return makeExecutable(entry->plan, *code);
+  }
+
+  FailureOr<std::shared_ptr<runtime::Executable>> compileAnew(const std::string &key) {
+    if (failed(runStages()))
+      return failure();
+    std::vector<KernelJob> jobs = kernelJobs(mainFunction(module), target);
+    auto kernels = compileKernels(jobs, compile);
+    if (!kernels)
+      return fail(kernels.takeError());
+    ProgramEntry entry{makePlan(mainFunction(module), *kernels), {}};
+    auto code = loadPlan(entry.plan, *kernels, target);
+    if (!code)
+      return fail(code.takeError());
+    for (const KernelJob &job : jobs)
+      entry.kernelKeys.push_back(job.key);
+    if (!dump.enabled())
+      ObjectCache::instance().put("program", key, encodeProgram(entry));
+    return makeExecutable(entry.plan, *code);
+  }
+
   LogicalResult runStages() {
     ScopedDiagnosticHandler handler(module.getContext(), [&](Diagnostic &diagnostic) {
       llvm::raw_string_ostream(error) << diagnostic << "\n";
       return success();
     });
-    if (failed(toTensorStage(module)) || failed(toKernelsStage(module, options.fuse)))
+    dump.module("0-trace.mlir", module);
+    if (failed(toTensorStage(module)))
       return failure();
-    return toPlanStage(module);
+    dump.module("1-tensor.mlir", module);
+    if (failed(toKernelsStage(module, options.fuse)))
+      return failure();
+    dump.module("2-kernels.mlir", module);
+    if (failed(toPlanStage(module)))
+      return failure();
+    dump.module("3-plan.mlir", module);
+    return success();
   }
 
   LogicalResult fail(llvm::Error reason) {
@@ -86,8 +143,8 @@ private:
     return failure();
   }
 
-  std::shared_ptr<runtime::Executable> makeExecutable(func::FuncOp function, const Plan &plan,
-                                                      const CompiledPlan &code) {
+  std::shared_ptr<runtime::Executable> makeExecutable(const Plan &plan, const CompiledPlan &code) {
+    func::FuncOp function = mainFunction(module);
     runtime::ExecutableInfo info;
     info.name = "main";
     info.entry = reinterpret_cast<tessera_entry_fn>(code.entry);
@@ -103,6 +160,9 @@ private:
   ModuleOp module;
   const ProgramOptions &options;
   std::string &error;
+  Dump dump;
+  TargetInfo target;
+  CompileOptions compile;
 };
 } // namespace
 

@@ -5,6 +5,7 @@
 #include "dialects/Tessera/Transforms/Fuse.h"
 #include "dialects/Tessera/Transforms/SimplifyProducts.h"
 #include "lowering/CPU/Emit.h"
+#include "lowering/CodeGen/Hash.h"
 #include "lowering/Plan/PlanMemory.h"
 #include "mlir/Bytecode/BytecodeReader.h"
 #include "mlir/Bytecode/BytecodeWriter.h"
@@ -69,12 +70,12 @@ static OwningOpRef<ModuleOp> isolate(KernelOp kernel) {
   return module;
 }
 
-/// The text of a kernel without locations: equal kernels have equal keys wherever they come from.
+/// A hash of the kernel without locations: equal kernels have equal keys wherever they come from.
 static std::string keyOf(ModuleOp module) {
   std::string text;
   llvm::raw_string_ostream out(text);
   module.print(out, OpPrintingFlags().enableDebugInfo(false).useLocalScope());
-  return text;
+  return hashHex({text});
 }
 
 std::vector<KernelJob> kernelJobs(func::FuncOp function, const TargetInfo &target) {
