@@ -22,7 +22,8 @@ public:
     SmallVector<Value> yielded;
     SmallVector<Type> types;
     Block *block = new Block();
-    OpBuilder inside = OpBuilder::atBlockEnd(block);
+    OpBuilder inside(builder.getContext());
+    inside.setInsertionPointToEnd(block);
     for (Operation *op : group.ops) {
       clone(op, inside);
       places.push_back(op->getLoc());
@@ -147,8 +148,8 @@ void formKernels(func::FuncOp function, bool fuse) {
     operand.set(stored.lookup(value));
   }
   // The ops that kernels were made from are dead now; erasing backwards meets users first.
-  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block.without_terminator())))
-    if (!isa<KernelOp>(op) && op.use_empty())
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
+    if (!isa<KernelOp>(op) && &op != ret && op.use_empty())
       op.erase();
 }
 

@@ -114,6 +114,7 @@ void simplifyProducts(func::FuncOp function) {
       op.getResult().replaceAllUsesWith(next.getResult());
       op.erase();
       op = next;
+      builder.setInsertionPoint(op);
       return true;
     };
     for (unsigned which : {0u, 1u})
