@@ -145,7 +145,6 @@ struct FloatFormat {
   double magic; ///< 1.5 * 2^mantissa: adding it rounds to an integer, held in
                 ///< the sum's low bits
   double minNormal; ///< smallest normal number
-  int64_t infinity; ///< bits of +inf
 };
 const FloatFormat &formatOf(Val x);
 
