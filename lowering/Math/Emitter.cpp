@@ -204,6 +204,7 @@ Pair twoProduct(Val a, Val b) {
 const FloatFormat &formatOf(Val x) {
   static const FloatFormat f32 = {23, 127, 0x1.8p23, 0x1p-126};
   static const FloatFormat f64 = {52, 1023, 0x1.8p52, 0x1p-1022};
+  return x.isF32() ? f32 : f64;
 }
 
 } // namespace tessera::lowering::vmath
