@@ -1,4 +1,5 @@
-// Builds the arith, math and vector operations behind the expressions of Emitter.h.
+// Builds the arith, math and vector operations behind the expressions of
+// Emitter.h.
 #include "lowering/Math/Functions.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -10,7 +11,8 @@ namespace tessera::lowering::vmath {
 Value Emitter::constant(TypedAttr value) {
   // The head of the outermost block that values may flow down from.
   Block *block = builder.getInsertionBlock();
-  for (Operation *parent = block->getParentOp(); parent && !parent->hasTrait<OpTrait::IsIsolatedFromAbove>();
+  for (Operation *parent = block->getParentOp();
+       parent && !parent->hasTrait<OpTrait::IsIsolatedFromAbove>();
        parent = block->getParentOp()) {
     if (!parent->getBlock())
       break;
@@ -35,15 +37,19 @@ Type Val::withElement(Type element) const {
 
 static Val splat(Val a, TypedAttr scalar) {
   if (auto vector = dyn_cast<VectorType>(a.type()))
-    return {a.e, a.e->constant(DenseElementsAttr::get(vector, static_cast<Attribute>(scalar)))};
+    return {a.e, a.e->constant(DenseElementsAttr::get(
+                     vector, static_cast<Attribute>(scalar)))};
   return {a.e, a.e->constant(scalar)};
 }
 
-Val Val::number(double x) const { return splat(*this, FloatAttr::get(element(), x)); }
+Val Val::number(double x) const {
+  return splat(*this, FloatAttr::get(element(), x));
+}
 
 Val Val::integer(int64_t x) const {
   unsigned width = element().getIntOrFloatBitWidth();
-  return splat(*this, IntegerAttr::get(element(), APInt(64, uint64_t(x)).trunc(width)));
+  return splat(
+      *this, IntegerAttr::get(element(), APInt(64, uint64_t(x)).trunc(width)));
 }
 
 template <typename Op, typename... Args> static Val make(Val a, Args... args) {
@@ -54,9 +60,15 @@ template <typename FloatOp, typename IntOp> static Val binary(Val a, Val b) {
   return a.isFloat() ? make<FloatOp>(a, a.v, b.v) : make<IntOp>(a, a.v, b.v);
 }
 
-Val operator+(Val a, Val b) { return binary<arith::AddFOp, arith::AddIOp>(a, b); }
-Val operator-(Val a, Val b) { return binary<arith::SubFOp, arith::SubIOp>(a, b); }
-Val operator*(Val a, Val b) { return binary<arith::MulFOp, arith::MulIOp>(a, b); }
+Val operator+(Val a, Val b) {
+  return binary<arith::AddFOp, arith::AddIOp>(a, b);
+}
+Val operator-(Val a, Val b) {
+  return binary<arith::SubFOp, arith::SubIOp>(a, b);
+}
+Val operator*(Val a, Val b) {
+  return binary<arith::MulFOp, arith::MulIOp>(a, b);
+}
 Val operator/(Val a, Val b) { return make<arith::DivFOp>(a, a.v, b.v); }
 Val operator-(Val a) { return make<arith::NegFOp>(a, a.v); }
 Val operator&(Val a, Val b) { return make<arith::AndIOp>(a, a.v, b.v); }
@@ -65,16 +77,30 @@ Val operator^(Val a, Val b) { return make<arith::XOrIOp>(a, a.v, b.v); }
 Val operator<<(Val a, Val bits) { return make<arith::ShLIOp>(a, a.v, bits.v); }
 Val operator>>(Val a, Val bits) { return make<arith::ShRUIOp>(a, a.v, bits.v); }
 
-static Val compare(Val a, Val b, arith::CmpFPredicate onFloats, arith::CmpIPredicate onIntegers) {
-  return a.isFloat() ? make<arith::CmpFOp>(a, onFloats, a.v, b.v) : make<arith::CmpIOp>(a, onIntegers, a.v, b.v);
+static Val compare(Val a, Val b, arith::CmpFPredicate onFloats,
+                   arith::CmpIPredicate onIntegers) {
+  return a.isFloat() ? make<arith::CmpFOp>(a, onFloats, a.v, b.v)
+                     : make<arith::CmpIOp>(a, onIntegers, a.v, b.v);
 }
 
-Val operator<(Val a, Val b) { return compare(a, b, arith::CmpFPredicate::OLT, arith::CmpIPredicate::slt); }
-Val operator<=(Val a, Val b) { return compare(a, b, arith::CmpFPredicate::OLE, arith::CmpIPredicate::sle); }
-Val operator>(Val a, Val b) { return compare(a, b, arith::CmpFPredicate::OGT, arith::CmpIPredicate::sgt); }
-Val operator>=(Val a, Val b) { return compare(a, b, arith::CmpFPredicate::OGE, arith::CmpIPredicate::sge); }
-Val equal(Val a, Val b) { return compare(a, b, arith::CmpFPredicate::OEQ, arith::CmpIPredicate::eq); }
-Val notEqual(Val a, Val b) { return compare(a, b, arith::CmpFPredicate::UNE, arith::CmpIPredicate::ne); }
+Val operator<(Val a, Val b) {
+  return compare(a, b, arith::CmpFPredicate::OLT, arith::CmpIPredicate::slt);
+}
+Val operator<=(Val a, Val b) {
+  return compare(a, b, arith::CmpFPredicate::OLE, arith::CmpIPredicate::sle);
+}
+Val operator>(Val a, Val b) {
+  return compare(a, b, arith::CmpFPredicate::OGT, arith::CmpIPredicate::sgt);
+}
+Val operator>=(Val a, Val b) {
+  return compare(a, b, arith::CmpFPredicate::OGE, arith::CmpIPredicate::sge);
+}
+Val equal(Val a, Val b) {
+  return compare(a, b, arith::CmpFPredicate::OEQ, arith::CmpIPredicate::eq);
+}
+Val notEqual(Val a, Val b) {
+  return compare(a, b, arith::CmpFPredicate::UNE, arith::CmpIPredicate::ne);
+}
 
 Val fma(Val a, Val b, Val c) {
   if (a.e->target.fma)
@@ -82,7 +108,8 @@ Val fma(Val a, Val b, Val c) {
   return a * b + c;
 }
 
-/// The rounding error of the f64 product a * b = product, from halves of 26 bits whose products are exact.
+/// The rounding error of the f64 product a * b = product, from halves of 26
+/// bits whose products are exact.
 static Val productError(Val a, Val b, Val product) {
   auto split = [](Val x) -> Pair {
     Val scaled = x * 134217729.0; // 2^27 + 1
@@ -103,29 +130,44 @@ Val fmaExact(Val a, Val b, Val c) {
   return (product + c) + productError(a, b, product);
 }
 
-Val select(Val condition, Val yes, Val no) { return make<arith::SelectOp>(yes, condition.v, yes.v, no.v); }
+Val select(Val condition, Val yes, Val no) {
+  return make<arith::SelectOp>(yes, condition.v, yes.v, no.v);
+}
 
 Val abs(Val x) { return make<math::AbsFOp>(x, x.v); }
 Val sqrt(Val x) { return make<math::SqrtOp>(x, x.v); }
-Val floor(Val x) { return x.e->target.rounding ? make<math::FloorOp>(x, x.v) : buildFloor(x); }
-Val copySign(Val magnitude, Val sign) { return make<math::CopySignOp>(magnitude, magnitude.v, sign.v); }
+Val floor(Val x) {
+  return x.e->target.rounding ? make<math::FloorOp>(x, x.v) : buildFloor(x);
+}
+Val copySign(Val magnitude, Val sign) {
+  return make<math::CopySignOp>(magnitude, magnitude.v, sign.v);
+}
 
 Val bitsOf(Val x) {
-  Type integer = x.e->builder.getIntegerType(x.element().getIntOrFloatBitWidth());
+  Type integer =
+      x.e->builder.getIntegerType(x.element().getIntOrFloatBitWidth());
   return make<arith::BitcastOp>(x, x.withElement(integer), x.v);
 }
 
 Val floatOf(Val bits) {
   Builder &b = bits.e->builder;
-  Type element = bits.element().isInteger(32) ? Type(b.getF32Type()) : Type(b.getF64Type());
+  Type element = bits.element().isInteger(32) ? Type(b.getF32Type())
+                                              : Type(b.getF64Type());
   return make<arith::BitcastOp>(bits, bits.withElement(element), bits.v);
 }
 
-Val widen(Val x) { return make<arith::ExtFOp>(x, x.withElement(x.e->builder.getF64Type()), x.v); }
-Val narrow(Val x) { return make<arith::TruncFOp>(x, x.withElement(x.e->builder.getF32Type()), x.v); }
+Val widen(Val x) {
+  return make<arith::ExtFOp>(x, x.withElement(x.e->builder.getF64Type()), x.v);
+}
+Val narrow(Val x) {
+  return make<arith::TruncFOp>(x, x.withElement(x.e->builder.getF32Type()),
+                               x.v);
+}
 
-/// Horner's rule over every `step`-th coefficient from the last one of that class down to `first`.
-static Val horner(Val x, ArrayRef<double> coefficients, size_t first, size_t step) {
+/// Horner's rule over every `step`-th coefficient from the last one of that
+/// class down to `first`.
+static Val horner(Val x, ArrayRef<double> coefficients, size_t first,
+                  size_t step) {
   size_t k = first + (coefficients.size() - 1 - first) / step * step;
   Val sum = x.number(coefficients[k]);
   for (; k > first; k -= step)
@@ -136,8 +178,8 @@ static Val horner(Val x, ArrayRef<double> coefficients, size_t first, size_t ste
 Val polynomial(Val x, ArrayRef<double> coefficients) {
   if (coefficients.size() < 10)
     return horner(x, coefficients, 0, 1);
-  // Horner's rule is one chain of dependent operations. The high powers, where roundings do not show, run as two chains
-  // side by side: odd and even powers.
+  // Horner's rule is one chain of dependent operations. The high powers, where
+  // roundings do not show, run as two chains side by side: odd and even powers.
   Val square = x * x;
   ArrayRef<double> high = coefficients.drop_front(2);
   Val sum = fma(horner(square, high, 1, 2), x, horner(square, high, 0, 2));
@@ -160,8 +202,8 @@ Pair twoProduct(Val a, Val b) {
 }
 
 const FloatFormat &formatOf(Val x) {
-  static const FloatFormat f32 = {23, 127, 0x1.8p23, 0x1p-126, 0x7f800000};
-  static const FloatFormat f64 = {52, 1023, 0x1.8p52, 0x1p-1022, 0x7ff0000000000000};
+  static const FloatFormat f32 = {23, 127, 0x1.8p23, 0x1p-126};
+  static const FloatFormat f64 = {52, 1023, 0x1.8p52, 0x1p-1022};
   return x.isF32() ? f32 : f64;
 }
 

@@ -12,16 +12,26 @@ struct ExpTable {
 };
 } // namespace
 
-// Q(r) = (exp(r) - 1 - r) / r^2 on |r| <= 0.5 ln(2) * 1.0005, minimax of the error relative to exp(r), coefficients
-// rounded to the format from the lowest power on and the rest fitted again. Degree 4: 2^-28.2; degree 9: 2^-57.9.
-static const double q32[] = {0x1.fffffcp-2, 0x1.555492p-3, 0x1.5558b0p-5, 0x1.12399ep-7, 0x1.6a4efap-10};
-static const double q64[] = {0x1.000000000000ap-1,  0x1.555555555550ap-3, 0x1.5555555550770p-5, 0x1.1111111124cb2p-7,
-                             0x1.6c16c18447245p-10, 0x1.a01a0136ab60dp-13, 0x1.a01999e10329fp-16,
-                             0x1.71df0f24f68b3p-19, 0x1.28ad8b25360ccp-22, 0x1.ad9ca53497fa2p-26};
+// Q(r) = (exp(r) - 1 - r) / r^2 on |r| <= 0.5 ln(2) * 1.0005, minimax of the
+// error relative to exp(r), coefficients rounded to the format from the lowest
+// power on and the rest fitted again. Degree 4: 2^-28.2; degree 9: 2^-57.9.
+static const double q32[] = {0x1.fffffcp-2, 0x1.555492p-3, 0x1.5558b0p-5,
+                             0x1.12399ep-7, 0x1.6a4efap-10};
+static const double q64[] = {0x1.000000000000ap-1,  0x1.555555555550ap-3,
+                             0x1.5555555550770p-5,  0x1.1111111124cb2p-7,
+                             0x1.6c16c18447245p-10, 0x1.a01a0136ab60dp-13,
+                             0x1.a01999e10329fp-16, 0x1.71df0f24f68b3p-19,
+                             0x1.28ad8b25360ccp-22, 0x1.ad9ca53497fa2p-26};
 
 static const ExpTable &tableOf(Val x) {
-  static const ExpTable f32 = {0x1.62e4p-1, 0x1.7f7d1cp-20, -0x1.05c610p-29, 89, -104, q32};
-  static const ExpTable f64 = {0x1.62e42fefa38p-1, 0x1.ef35793c7673p-45, 0x1.abc9e3b39803fp-56, 710, -746, q64};
+  static const ExpTable f32 = {0x1.62e4p-1, 0x1.7f7d1cp-20, -0x1.05c610p-29,
+                               89,          -104,           q32};
+  static const ExpTable f64 = {0x1.62e42fefa38p-1,
+                               0x1.ef35793c7673p-45,
+                               0x1.abc9e3b39803fp-56,
+                               710,
+                               -746,
+                               q64};
   return x.isF32() ? f32 : f64;
 }
 
@@ -70,7 +80,8 @@ Val powerOfTwo(Val n) {
 
 Val scaleByPowerOfTwo(Val x, Val n) {
   Val half = n >> 1;
-  return floatOf(bitsOf(x) + (half << formatOf(x).mantissa)) * powerOfTwo(n - half);
+  return floatOf(bitsOf(x) + (half << formatOf(x).mantissa)) *
+         powerOfTwo(n - half);
 }
 
 Val buildExp(Val x) {
@@ -95,7 +106,8 @@ Val buildExp2(Val x) {
 Val buildExpM1(Val x) {
   const FloatFormat &format = formatOf(x);
   // Below -(mantissa + 3) ln(2) the result is -1.
-  Val clamped = atLeast(atMost(x, tableOf(x).overflow), -double(format.mantissa + 3));
+  Val clamped =
+      atLeast(atMost(x, tableOf(x).overflow), -double(format.mantissa + 3));
   auto [n, r, low] = reduceInTwoParts(clamped, std::nullopt);
   Val tail = fma(r * r, polynomial(r, tableOf(x).q), low);
   // 2^n (1 + r + tail) - 1, with one factor 2 put off where 2^n would overflow.

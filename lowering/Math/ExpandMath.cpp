@@ -1,6 +1,8 @@
-// The pass: finds math operations, calls their expansions, and checks what is left.
+// The pass: finds math operations, calls their expansions, and checks what is
+// left.
 #include "lowering/Math/ExpandMath.h"
 #include "lowering/Math/Functions.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -18,12 +20,13 @@ using Unary = Val (*)(Val);
 
 /// The expansion of a function of one argument, or null if the operation stays.
 static Unary unaryExpansion(Operation *op, const MathTarget &target) {
-  Unary rounding = llvm::TypeSwitch<Operation *, Unary>(op)
-                       .Case<math::FloorOp>([](auto) { return buildFloor; })
-                       .Case<math::CeilOp>([](auto) { return buildCeil; })
-                       .Case<math::TruncOp>([](auto) { return buildTrunc; })
-                       .Case<math::RoundEvenOp>([](auto) { return buildRoundEven; })
-                       .Default(Unary(nullptr));
+  Unary rounding =
+      llvm::TypeSwitch<Operation *, Unary>(op)
+          .Case<math::FloorOp>([](auto) { return buildFloor; })
+          .Case<math::CeilOp>([](auto) { return buildCeil; })
+          .Case<math::TruncOp>([](auto) { return buildTrunc; })
+          .Case<math::RoundEvenOp>([](auto) { return buildRoundEven; })
+          .Default(Unary(nullptr));
   if (rounding)
     return target.rounding ? nullptr : rounding;
   return llvm::TypeSwitch<Operation *, Unary>(op)
@@ -65,8 +68,8 @@ static Value expansionOf(Operation *op, Emitter &emitter) {
 void expandMath(Operation *root, const MathTarget &target) {
   SmallVector<Operation *> ops;
   root->walk([&](Operation *op) {
-    if (isa_and_nonnull<math::MathDialect>(op->getDialect()) && op->getNumResults() == 1 &&
-        isSupportedType(op->getResult(0).getType()))
+    if (isa_and_nonnull<math::MathDialect>(op->getDialect()) &&
+        op->getNumResults() == 1 && isSupportedType(op->getResult(0).getType()))
       ops.push_back(op);
   });
   ConstantCache cache;
@@ -83,21 +86,24 @@ void expandMath(Operation *root, const MathTarget &target) {
 bool isMathLegal(Operation *op, const MathTarget &target) {
   if (!isa_and_nonnull<math::MathDialect>(op->getDialect()))
     return true;
-  if (isa<math::AbsIOp, math::CountLeadingZerosOp, math::CountTrailingZerosOp, math::CtPopOp>(op))
+  if (isa<math::AbsIOp, math::CountLeadingZerosOp, math::CountTrailingZerosOp,
+          math::CtPopOp>(op))
     return true;
   if (!isSupportedType(op->getOperand(0).getType()))
     return false;
   if (isa<math::FloorOp, math::CeilOp, math::TruncOp, math::RoundEvenOp>(op))
     return target.rounding;
-  return isa<math::FmaOp, math::SqrtOp, math::AbsFOp, math::CopySignOp, math::IsFiniteOp, math::IsInfOp, math::IsNaNOp,
-             math::IsNormalOp>(op);
+  return isa<math::FmaOp, math::SqrtOp, math::AbsFOp, math::CopySignOp,
+             math::IsFiniteOp, math::IsInfOp, math::IsNaNOp, math::IsNormalOp>(
+      op);
 }
 
 LogicalResult verifyMath(Operation *root, const MathTarget &target) {
   auto result = root->walk([&](Operation *op) {
     if (isMathLegal(op, target))
       return WalkResult::advance();
-    op->emitError() << "'" << op->getName() << "' on " << op->getOperand(0).getType()
+    op->emitError() << "'" << op->getName() << "' on "
+                    << op->getOperand(0).getType()
                     << " has no expansion and would become a call";
     return WalkResult::interrupt();
   });
@@ -105,16 +111,18 @@ LogicalResult verifyMath(Operation *root, const MathTarget &target) {
 }
 
 namespace {
-struct ExpandMathPass : PassWrapper<ExpandMathPass, OperationPass<>> {
+struct ExpandMathPass : PassWrapper<ExpandMathPass, OperationPass<ModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ExpandMathPass)
   explicit ExpandMathPass(const MathTarget &target) : target(target) {}
 
   llvm::StringRef getArgument() const override { return "tessera-expand-math"; }
   llvm::StringRef getDescription() const override {
-    return "Rewrite math operations into exact arithmetic with the same bits at every vector width";
+    return "Rewrite math operations into exact arithmetic with the same bits "
+           "at every vector width";
   }
   void getDependentDialects(DialectRegistry &registry) const override {
-    registry.insert<arith::ArithDialect, math::MathDialect, scf::SCFDialect, vector::VectorDialect>();
+    registry.insert<arith::ArithDialect, func::FuncDialect, math::MathDialect,
+                    scf::SCFDialect, vector::VectorDialect>();
   }
   void runOnOperation() override {
     expandMath(getOperation(), target);

@@ -23,26 +23,33 @@ Val buildTrunc(Val x);
 Val buildRoundEven(Val x);
 Val buildRound(Val x);
 
-/// exp(x) = 2^n * (1 + s) with |s| < 0.42. The low bits of `n` are the integer n, the high ones a constant that shifting
-/// left by the mantissa's width drops.
+/// exp(x) = 2^n * (1 + s) with |s| < 0.42. The low bits of `n` are the integer
+/// n, the high ones a constant that shifting left by the mantissa's width
+/// drops.
 struct ScaledExp {
   Val n, s;
 };
-/// |x| must be below 2^12, so that n is exact. `low`, where given, is added to x.
+/// |x| must be below 2^12, so that n is exact. `low`, where given, is added to
+/// x.
 ScaledExp reduceExp(Val x, std::optional<Val> low = std::nullopt);
 /// 2^n as a normal number, n as in ScaledExp.
 Val powerOfTwo(Val n);
-/// 2^n * x with one rounding at most, for x near 1 and any n down to twice the smallest exponent.
+/// 2^n * x with one rounding at most, for x near 1 and any n down to twice the
+/// smallest exponent.
 Val scaleByPowerOfTwo(Val x, Val n);
 
-/// A reduced angle: (n mod 4) * pi/2 + r + low with |r| <= pi/4; low corrects r by less than a unit or so.
+/// A reduced angle: (n mod 4) * pi/2 + r + low with |r| <= pi/4; low corrects r
+/// by less than a unit or so.
 struct Quadrant {
   Val n, r, low;
 };
-/// For one scalar from 2^17 on, infinity included (the result is then some number).
-Quadrant reduceLarge(Val a);
+/// `fast` with the lanes where a is beyond `limit`, infinite or NaN reduced
+/// anew, by a private function of the module that is called if there are any.
+/// `limit` is at least 2^16.
+Quadrant mendLargeLanes(Val a, const Quadrant &fast, double limit);
 
-/// x = 2^k * (1 + f) with sqrt(1/2) <= 1 + f < sqrt(2), f exact; for finite x > 0, denormal or not.
+/// x = 2^k * (1 + f) with sqrt(1/2) <= 1 + f < sqrt(2), f exact; for finite x >
+/// 0, denormal or not.
 struct Decomposed {
   Val k, f;
 };

@@ -27,9 +27,11 @@ Val buildCeil(Val x) {
 }
 
 Val buildRound(Val x) {
-  // Half away from zero: adding the number just below 1/2 carries into the integer exactly from .5 on.
+  // Half away from zero: adding the number just below 1/2 carries into the
+  // integer exactly from .5 on.
   Val a = abs(x);
-  return copySign(floor(a + (x.isF32() ? 0x1.fffffep-2 : 0x1.fffffffffffffp-2)), x);
+  return copySign(floor(a + (x.isF32() ? 0x1.fffffep-2 : 0x1.fffffffffffffp-2)),
+                  x);
 }
 
 Val buildRsqrt(Val x) { return 1 / sqrt(x); }

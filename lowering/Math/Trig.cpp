@@ -1,40 +1,49 @@
 // sin and cos by reduction to |r| <= pi/4 and two polynomials.
 #include "lowering/Math/Functions.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
-
-using namespace mlir;
 
 namespace tessera::lowering::vmath {
 
 namespace {
 struct TrigTable {
-  double halfPi[3];    // pi/2 in three parts
-  bool exactProduct;   // n * halfPi[1] is exact for |n| < 2^20
-  double limit;        // of the fast reduction
+  double halfPi[3];  // pi/2 in three parts
+  bool exactProduct; // n * halfPi[1] is exact for |n| < 2^20
+  double limit;      // of the fast reduction
   llvm::ArrayRef<double> sine, cosine;
 };
 } // namespace
 
-// S(z) = (sin(r) - r) / r^3 and C(z) = (cos(r) - 1 + z/2) / r^4, z = r^2, on |r| <= 1.001 pi/4, minimax of the error
-// relative to sin and cos, coefficients rounded to the format one by one, the rest fitted again. f32: degree 2 and 2,
+// S(z) = (sin(r) - r) / r^3 and C(z) = (cos(r) - 1 + z/2) / r^4, z = r^2, on
+// |r| <= 1.001 pi/4, minimax of the error relative to sin and cos, coefficients
+// rounded to the format one by one, the rest fitted again. f32: degree 2 and 2,
 // 2^-27.9 and 2^-33.0; f64: degree 5 and 5, 2^-57.9 and 2^-63.9.
 static const double sine32[] = {-0x1.555546p-3, 0x1.110774p-7, -0x1.9951e6p-13};
-static const double cosine32[] = {0x1.55554ap-5, -0x1.6c0c28p-10, 0x1.99e80cp-16};
-static const double sine64[] = {-0x1.5555555555548p-3, 0x1.111111110f730p-7, -0x1.a01a019be9203p-13,
-                                0x1.71de355528591p-19, -0x1.ae5e4b7fd7134p-26, 0x1.5d8b53e5c4349p-33};
-static const double cosine64[] = {0x1.555555555554bp-5, -0x1.6c16c16c15005p-10, 0x1.a01a019c8c7dbp-16,
-                                  -0x1.27e4f7ef0d774p-22, 0x1.1ee9d9c65227bp-29, -0x1.8fa55334ed589p-37};
+static const double cosine32[] = {0x1.55554ap-5, -0x1.6c0c28p-10,
+                                  0x1.99e80cp-16};
+static const double sine64[] = {-0x1.5555555555548p-3,  0x1.111111110f730p-7,
+                                -0x1.a01a019be9203p-13, 0x1.71de355528591p-19,
+                                -0x1.ae5e4b7fd7134p-26, 0x1.5d8b53e5c4349p-33};
+static const double cosine64[] = {
+    0x1.555555555554bp-5,   -0x1.6c16c16c15005p-10, 0x1.a01a019c8c7dbp-16,
+    -0x1.27e4f7ef0d774p-22, 0x1.1ee9d9c65227bp-29,  -0x1.8fa55334ed589p-37};
 
 static const TrigTable &tableOf(Val x) {
   static const TrigTable f32 = {
-      {0x1.921fb6p0, -0x1.777a5cp-25, -0x1.ee59dap-50}, false, 1e5, sine32, cosine32};
+      {0x1.921fb6p0, -0x1.777a5cp-25, -0x1.ee59dap-50},
+      false,
+      1e5,
+      sine32,
+      cosine32};
   static const TrigTable f64 = {
-      {0x1.921fb54442d18p0, 0x1.1a626331p-54, 0x1.1701b839a252p-88}, true, 1.6e6, sine64, cosine64};
+      {0x1.921fb54442d18p0, 0x1.1a626331p-54, 0x1.1701b839a252p-88},
+      true,
+      1.6e6,
+      sine64,
+      cosine64};
   return x.isF32() ? f32 : f64;
 }
 
-/// Cody and Waite's reduction for 0 <= a <= limit: n < 2^20, and n * halfPi[0] is taken off exactly.
+/// Cody and Waite's reduction for 0 <= a <= limit: n < 2^20, and n * halfPi[0]
+/// is taken off exactly.
 static Quadrant reduceSmall(Val a) {
   const TrigTable &table = tableOf(a);
   double magic = formatOf(a).magic;
@@ -48,53 +57,8 @@ static Quadrant reduceSmall(Val a) {
   return {bitsOf(rounded), r, fma(n, -table.halfPi[2], low)};
 }
 
-/// Reduces each lane of `a` in turn, into vectors that start as those of `start`.
-static Quadrant reduceLanes(Val a, const Quadrant &start) {
-  OpBuilder &b = a.e->builder;
-  Location loc = a.e->loc;
-  auto vector = dyn_cast<VectorType>(a.type());
-  if (!vector)
-    return reduceLarge(a);
-  auto index = [&](int64_t i) { return arith::ConstantIndexOp::create(b, loc, i).getResult(); };
-  auto loop = scf::ForOp::create(
-      b, loc, index(0), index(vector.getNumElements()), index(1),
-      ValueRange{start.n.v, start.r.v, start.low.v}, [&](OpBuilder &, Location, Value lane, ValueRange sofar) {
-        Quadrant one = reduceLarge({a.e, vector::ExtractOp::create(b, loc, a.v, lane)});
-        auto insert = [&](Val part, Value into) -> Value {
-          return vector::InsertOp::create(b, loc, part.v, into, lane);
-        };
-        scf::YieldOp::create(b, loc, ValueRange{insert(one.n, sofar[0]), insert(one.r, sofar[1]),
-                                                insert(one.low, sofar[2])});
-      });
-  return {{a.e, loop.getResult(0)}, {a.e, loop.getResult(1)}, {a.e, loop.getResult(2)}};
-}
-
-/// The reduction of any a >= 0. Lanes beyond the limit are computed apart, behind a branch that is taken if there are
-/// any; the others keep what the fast reduction gave, so no lane depends on its neighbours.
 static Quadrant reduce(Val a) {
-  OpBuilder &b = a.e->builder;
-  Location loc = a.e->loc;
-  double limit = tableOf(a).limit;
-  Quadrant fast = reduceSmall(a);
-  Val large = (a <= limit) ^ 1; // NaN too
-  Value any = large.v;
-  if (isa<VectorType>(large.type()))
-    any = vector::ReductionOp::create(b, loc, vector::CombiningKind::OR, large.v);
-  auto branch = scf::IfOp::create(
-      b, loc, any,
-      [&](OpBuilder &inner, Location) {
-        OpBuilder::InsertionGuard guard(b);
-        b.restoreInsertionPoint(inner.saveInsertionPoint());
-        Quadrant slow = reduceLanes(select(large, a, limit), fast);
-        Val n = select(large, slow.n, fast.n), r = select(large, slow.r, fast.r);
-        Val low = select(large, slow.low, fast.low);
-        // Infinity and NaN give NaN, and no other lane changes.
-        scf::YieldOp::create(b, loc, ValueRange{n.v, (r + (a - a)).v, low.v});
-      },
-      [&](OpBuilder &inner, Location) {
-        scf::YieldOp::create(inner, loc, ValueRange{fast.n.v, fast.r.v, fast.low.v});
-      });
-  return {{a.e, branch.getResult(0)}, {a.e, branch.getResult(1)}, {a.e, branch.getResult(2)}};
+  return mendLargeLanes(a, reduceSmall(a), tableOf(a).limit);
 }
 
 /// The sine of n * pi/2 + r + low, with the sign bits of `sign` flipped.
@@ -102,7 +66,8 @@ static Val sineOf(const Quadrant &quadrant, Val n, std::optional<Val> sign) {
   const TrigTable &table = tableOf(quadrant.r);
   Val r = quadrant.r, z = r * r;
   Val sine = r + fma(z * r, polynomial(z, table.sine), quadrant.low);
-  // 1 - z/2 is the larger part: what its rounding loses goes to the smaller one.
+  // 1 - z/2 is the larger part: what its rounding loses goes to the smaller
+  // one.
   Val head = fma(z, -0.5, 1);
   Val lost = fma(r, -quadrant.low, fma(z, -0.5, 1 - head));
   Val cosine = head + fma(z * z, polynomial(z, table.cosine), lost);
@@ -116,7 +81,9 @@ static Val sineOf(const Quadrant &quadrant, Val n, std::optional<Val> sign) {
 Val buildSin(Val x) {
   Quadrant quadrant = reduce(abs(x));
   Val bits = bitsOf(x);
-  return sineOf(quadrant, quadrant.n, bits & (int64_t(1) << (bits.element().getIntOrFloatBitWidth() - 1)));
+  return sineOf(
+      quadrant, quadrant.n,
+      bits & (int64_t(1) << (bits.element().getIntOrFloatBitWidth() - 1)));
 }
 
 Val buildCos(Val x) {

@@ -13,21 +13,32 @@ using namespace tessera::lowering;
 namespace tessera::test {
 
 static std::string kernelText(const MathKernelSpec &spec) {
-  std::string memory = "memref<" + std::to_string(kMaxElements) + "x" + spec.element + ">";
+  std::string memory =
+      "memref<" + std::to_string(kMaxElements) + "x" + spec.element + ">";
   int64_t width = std::max<int64_t>(spec.width, 1);
-  std::string type = spec.width ? "vector<" + std::to_string(width) + "x" + spec.element + ">" : spec.element;
+  std::string type =
+      spec.width ? "vector<" + std::to_string(width) + "x" + spec.element + ">"
+                 : spec.element;
   std::string of = spec.width ? memory + ", " + type : memory;
   std::string dialect = spec.width ? "vector" : "memref";
   auto load = [&](std::string name) {
-    return "    %" + name + " = " + dialect + ".load %m" + name + "[%at] : " + of + "\n";
+    return "    %" + name + " = " + dialect + ".load %m" + name +
+           "[%at] : " + of + "\n";
   };
-  std::string text = "func.func @math(%ma: " + memory + ", %mb: " + memory + ", %out: " + memory;
-  text += ", %begin: index, %end: index) attributes {tessera.launch = 1 : i64} {\n"
-          "  %one = arith.constant 1 : index\n  %width = arith.constant " + std::to_string(width) + " : index\n"
-          "  scf.for %i = %begin to %end step %one {\n    %at = arith.muli %i, %width : index\n";
+  std::string text = "func.func @math(%ma: " + memory + ", %mb: " + memory +
+                     ", %out: " + memory;
+  text +=
+      ", %begin: index, %end: index) attributes {tessera.launch = 1 : i64} {\n"
+      "  %one = arith.constant 1 : index\n  %width = arith.constant " +
+      std::to_string(width) +
+      " : index\n"
+      "  scf.for %i = %begin to %end step %one {\n    %at = arith.muli %i, "
+      "%width : index\n";
   text += load("a") + (spec.isBinary() ? load("b") : "");
-  text += "    %r = math." + spec.op + " %a" + (spec.isBinary() ? ", %b" : "") + " : " + type + "\n";
-  text += "    " + dialect + ".store %r, %out[%at] : " + of + "\n  }\n  return\n}\n";
+  text += "    %r = math." + spec.op + " %a" + (spec.isBinary() ? ", %b" : "") +
+          " : " + type + "\n";
+  text += "    " + dialect + ".store %r, %out[%at] : " + of +
+          "\n  }\n  return\n}\n";
   return text;
 }
 
@@ -40,15 +51,19 @@ struct ParsedKernel {
 
   explicit ParsedKernel(const MathKernelSpec &spec) {
     registerCodeGenDialects(registry);
-    context = std::make_unique<MLIRContext>(registry, MLIRContext::Threading::DISABLED);
+    context = std::make_unique<MLIRContext>(registry,
+                                            MLIRContext::Threading::DISABLED);
     context->loadAllAvailableDialects();
-    module = parseSourceString<ModuleOp>(kernelText(spec), ParserConfig(context.get()));
+    module = parseSourceString<ModuleOp>(kernelText(spec),
+                                         ParserConfig(context.get()));
     assert(module && "the kernel's text parses");
   }
 };
 } // namespace
 
-static IRModule compileToIR(const MathKernelSpec &spec, const TargetInfo &target, const std::string &suffix) {
+static IRModule compileToIR(const MathKernelSpec &spec,
+                            const TargetInfo &target,
+                            const std::string &suffix) {
   ParsedKernel kernel(spec);
   LowerOptions options{expandKernelMath, suffix};
   if (failed(lowerKernelModule(*kernel.module, target, options)))
@@ -61,10 +76,12 @@ static IRModule compileToIR(const MathKernelSpec &spec, const TargetInfo &target
 MathKernel compileMath(const MathKernelSpec &spec, const TargetInfo &target) {
   static std::atomic<int> count{0};
   std::string suffix = "_math" + std::to_string(count++);
-  std::string object = llvm::cantFail(emitObject(compileToIR(spec, target, suffix), target));
+  std::string object =
+      llvm::cantFail(emitObject(compileToIR(spec, target, suffix), target));
   MathKernel kernel;
   kernel.object = llvm::cantFail(loadObject(object, suffix));
-  kernel.entry = reinterpret_cast<decltype(kernel.entry)>(kernel.object->lookup("math" + suffix));
+  kernel.entry = reinterpret_cast<decltype(kernel.entry)>(
+      kernel.object->lookup("math" + suffix));
   assert(kernel.entry && "the kernel is exported");
   kernel.width = std::max<int64_t>(spec.width, 1);
   return kernel;
@@ -84,7 +101,8 @@ int64_t countExpandedOps(const MathKernelSpec &spec, const TargetInfo &target) {
   ParsedKernel kernel(spec);
   auto count = [&] {
     int64_t ops = 0;
-    kernel.module->walk([&](Operation *op) { ops += !op->hasTrait<OpTrait::ConstantLike>(); });
+    kernel.module->walk(
+        [&](Operation *op) { ops += !op->hasTrait<OpTrait::ConstantLike>(); });
     return ops;
   };
   int64_t before = count();

@@ -1,4 +1,5 @@
-// One math operation compiled into a loop over arrays, at a chosen width and for a chosen CPU.
+// One math operation compiled into a loop over arrays, at a chosen width and
+// for a chosen CPU.
 #pragma once
 #include "lowering/CodeGen/Jit.h"
 #include "lowering/CodeGen/Target.h"
@@ -29,10 +30,13 @@ struct MathKernelSpec {
 };
 
 /// Compiles and loads; any error fails the test.
-MathKernel compileMath(const MathKernelSpec &spec, const lowering::TargetInfo &target);
+MathKernel compileMath(const MathKernelSpec &spec,
+                       const lowering::TargetInfo &target);
 /// The assembly of the same kernel.
-std::string mathAssembly(const MathKernelSpec &spec, const lowering::TargetInfo &target);
+std::string mathAssembly(const MathKernelSpec &spec,
+                         const lowering::TargetInfo &target);
 /// Operations of the expanded kernel, constants left out.
-int64_t countExpandedOps(const MathKernelSpec &spec, const lowering::TargetInfo &target);
+int64_t countExpandedOps(const MathKernelSpec &spec,
+                         const lowering::TargetInfo &target);
 
 } // namespace tessera::test
