@@ -12,7 +12,7 @@ class Executable;
 
 namespace tessera::lowering {
 
-struct CompileOptions {
+struct ProgramOptions {
   /// Threads that compile kernels; 0 means one for each core.
   int threads = 0;
   /// Fuses ops into kernels; without it each op is a kernel of its own, with the same results.
@@ -24,7 +24,7 @@ struct CompileOptions {
 /// Compiles the function `main` of a trace-stage module for this machine's CPU. The module is consumed: it ends in the
 /// plan stage. On failure `error` says why; a failure is a bug of the compiler or of the machine, since a program
 /// that verifies can be compiled. Inputs of the executable are the function's arguments, outputs its results.
-mlir::FailureOr<std::shared_ptr<runtime::Executable>> compile(mlir::ModuleOp module, const CompileOptions &options,
+mlir::FailureOr<std::shared_ptr<runtime::Executable>> compile(mlir::ModuleOp module, const ProgramOptions &options,
                                                               std::string &error);
 
 } // namespace tessera::lowering

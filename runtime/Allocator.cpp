@@ -23,9 +23,6 @@
 #define ASAN_POISON_MEMORY_REGION(data, bytes) ((void)(data), (void)(bytes))
 #define ASAN_UNPOISON_MEMORY_REGION(data, bytes) ((void)(data), (void)(bytes))
 #endif
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
 
 namespace tessera::runtime {
 
@@ -81,7 +78,7 @@ private:
   void wait() noexcept {
     for (int i = 0; flag.load(std::memory_order_relaxed); ++i) {
 #if defined(__x86_64__)
-      _mm_pause();
+      __builtin_ia32_pause();
 #endif
       if (i >= 64)
         sched_yield();
@@ -208,7 +205,8 @@ void *Allocator::allocate(size_t bytes) {
       s.cached -= size.bytes;
       s.use(size.bytes);
       ++s.hits;
-      ASAN_UNPOISON_MEMORY_REGION(block, size.bytes);
+      ASAN_POISON_MEMORY_REGION(block, size.bytes);
+      ASAN_UNPOISON_MEMORY_REGION(block, bytes);
       return block;
     }
     surplus = s.trim(s.mostCached(size.bytes));
@@ -231,6 +229,8 @@ void *Allocator::allocate(size_t bytes) {
     s.inUse -= size.bytes;
     throw OutOfMemoryError(bytes, s.inUse, s.limit);
   }
+  ASAN_POISON_MEMORY_REGION(data, size.bytes);
+  ASAN_UNPOISON_MEMORY_REGION(data, bytes);
   return data;
 }
 
@@ -240,8 +240,9 @@ void Allocator::deallocate(void *data, size_t bytes) noexcept {
   State &s = *state;
   SizeClass size = classOf(bytes);
   auto *block = static_cast<FreeBlock *>(data);
+  ASAN_POISON_MEMORY_REGION(block, size.bytes);
+  ASAN_UNPOISON_MEMORY_REGION(block, sizeof(FreeBlock));
   block->bytes = size.bytes;
-  ASAN_POISON_MEMORY_REGION(block + 1, size.bytes - sizeof(FreeBlock));
   std::lock_guard guard(s.lock);
   assert(s.inUse >= size.bytes && "freed with another size");
   block->next = s.free[size.index];

@@ -21,6 +21,14 @@ constexpr std::string_view kNames[] = {
 #undef X
 };
 
+// Read by the project's scripts, from which programs may inherit them.
+constexpr std::string_view kScriptNames[] = {"JOBS", "PEERS", "TEST_ALL"};
+
+bool isKnown(std::string_view key) {
+  return std::ranges::count(kNames, key) ||
+         std::ranges::count(kScriptNames, key);
+}
+
 [[noreturn]] void fail(Variable variable, const std::string &value,
                        const std::string &expected) {
   throw std::invalid_argument(nameOf(variable) + "=" + value + ": expected " +
@@ -77,8 +85,7 @@ std::vector<std::string> unknownVariables(const char *const *environment) {
       continue;
     std::string_view name = entry.substr(0, entry.find('='));
     std::string_view key = name.substr(kPrefix.size());
-    if (std::find(std::begin(kNames), std::end(kNames), key) ==
-        std::end(kNames))
+    if (!isKnown(key))
       unknown.emplace_back(name);
   }
   return unknown;

@@ -97,7 +97,7 @@ int64_t profileClock() {
       .count();
 }
 
-void recordEvent(const std::string &name, int64_t start, int64_t end) {
+void recordEvent(std::string_view name, int64_t start, int64_t end) {
   Profile &p = profile();
   int thread = threadNumber();
   std::lock_guard guard(p.mutex);
@@ -105,7 +105,7 @@ void recordEvent(const std::string &name, int64_t start, int64_t end) {
     ++p.dropped;
     return;
   }
-  const std::string *kept = &*p.names.insert(name).first;
+  const std::string *kept = &*p.names.emplace(name).first;
   p.events.push_back({kept, start, end, thread});
 }
 

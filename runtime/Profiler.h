@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace tessera::runtime {
 
@@ -14,15 +15,15 @@ bool isProfiling();
 int64_t profileClock();
 
 // Adds one event of this thread.
-void recordEvent(const std::string &name, int64_t start, int64_t end);
+void recordEvent(std::string_view name, int64_t start, int64_t end);
 
 // The events so far as Chrome trace JSON.
 std::string profileAsJson();
 
-// Records its own lifetime. `name` must outlive it.
+// Records its own lifetime. What `name` refers to must outlive it.
 class ProfileScope {
 public:
-  explicit ProfileScope(const std::string &name)
+  explicit ProfileScope(std::string_view name)
       : name(name), start(isProfiling() ? profileClock() : kOff) {}
   ~ProfileScope() {
     if (start != kOff) [[unlikely]]
@@ -33,7 +34,7 @@ public:
 
 private:
   static constexpr int64_t kOff = -1;
-  const std::string &name;
+  const std::string_view name;
   const int64_t start;
 };
 

@@ -9,28 +9,44 @@
 
 namespace tessera::runtime {
 
+namespace {
+// Up to here the bytes follow their record in one block of the allocator, which
+// halves the cost of the small results that calls make most often. Above, the
+// record would push powers of two into the next size class.
+constexpr size_t kMaxTogether = 1024;
+} // namespace
+
 Storage Storage::allocate(size_t bytes, Device device) {
+  static_assert(sizeof(Buffer) == Allocator::kAlignment);
   if (!device.isHostMemory())
     throw std::invalid_argument("memory of " + device.str() +
                                 " cannot be allocated on the host");
+  Allocator &host = Allocator::host();
+  if (bytes <= kMaxTogether) {
+    void *block = host.allocate(sizeof(Buffer) + bytes);
+    return Storage(new (block) Buffer{static_cast<Buffer *>(block) + 1, bytes,
+                                      device, Origin::Owned});
+  }
   std::unique_ptr<Buffer> buffer(
       new Buffer{nullptr, bytes, device, Origin::Owned});
-  buffer->data = Allocator::host().allocate(bytes);
+  buffer->data = host.allocate(bytes);
   return Storage(buffer.release());
 }
 
 Storage Storage::borrow(void *data, size_t bytes, std::function<void()> release,
                         Device device) {
-  Buffer *buffer;
+  // Whatever happens, `release` is called once.
   try {
-    buffer = new Buffer{data, bytes, device, Origin::Borrowed};
+    std::unique_ptr<Buffer> buffer(
+        new Buffer{data, bytes, device, Origin::Borrowed});
+    if (release)
+      buffer->release = std::make_unique<std::function<void()>>(release);
+    return Storage(buffer.release());
   } catch (...) {
     if (release)
       release();
     throw;
   }
-  buffer->release = std::move(release);
-  return Storage(buffer);
 }
 
 Storage Storage::view(const Storage &parent, size_t offset, size_t bytes) {
@@ -64,10 +80,14 @@ bool Storage::canDonate() const {
 }
 
 void Storage::destroy(Buffer *b) {
+  if (b->origin == Origin::Owned && b->bytes <= kMaxTogether) {
+    Allocator::host().deallocate(b, sizeof(Buffer) + b->bytes);
+    return; // the record has no parent and nothing to release
+  }
   if (b->origin == Origin::Owned)
     Allocator::host().deallocate(b->data, b->bytes);
   if (b->release)
-    b->release();
+    (*b->release)();
   release(b->parent);
   delete b;
 }

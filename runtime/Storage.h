@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <utility>
 
 namespace tessera::runtime {
@@ -58,14 +59,14 @@ public:
 
 private:
   enum class Origin : uint8_t { Owned, Borrowed, View };
-  struct Buffer {
+  struct alignas(64) Buffer {
     void *data;
     size_t bytes;
     Device device;
     Origin origin;
     std::atomic<uint32_t> references{1};
     Buffer *parent = nullptr; // of a view; never a view itself
-    std::function<void()> release = {};
+    std::unique_ptr<std::function<void()>> release = {}; // of what is borrowed
   };
   explicit Storage(Buffer *buffer) : buffer(buffer) {}
 

@@ -31,13 +31,15 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr auto kSpinTime = std::chrono::microseconds(50);
-constexpr int kPausesPerClock = 64;
+constexpr auto kYieldAfter = std::chrono::microseconds(10);
+constexpr auto kLongLook = std::chrono::microseconds(5);
+constexpr int kPausesPerLook = 32;
 // A thread's range is taken in about this many pieces.
 constexpr int64_t kChunksPerSeat = 8;
 
 void pause() {
-#ifdef TESSERA_HAS_MXCSR
-  _mm_pause();
+#ifdef __x86_64__
+  __builtin_ia32_pause();
 #endif
 }
 
@@ -59,20 +61,28 @@ void wakeSleeper(std::atomic<uint32_t> &word) {
 #endif
 }
 
-// Spins until the condition holds or the time is over; whether it holds.
+// Spins until the condition holds or the time is over; whether it holds. After
+// a while it offers the core between the looks: the thread it waits for may be
+// queued on it. What a look took beyond kLongLook was spent off the core and
+// does not count.
 template <typename Condition> bool spinUntil(bool spin, Condition holds) {
   if (holds())
     return true;
   if (!spin)
     return false;
-  auto end = Clock::now() + kSpinTime;
-  do
-    for (int i = 0; i < kPausesPerClock; ++i) {
+  Clock::duration spent{};
+  for (auto last = Clock::now(); spent < kSpinTime;) {
+    for (int i = 0; i < kPausesPerLook; ++i) {
       if (holds())
         return true;
       pause();
     }
-  while (Clock::now() < end);
+    if (spent > kYieldAfter)
+      sched_yield();
+    auto now = Clock::now();
+    spent += std::min<Clock::duration>(now - last, kLongLook);
+    last = now;
+  }
   return false;
 }
 

@@ -8,15 +8,14 @@ fail() {
   exit "${2:-1}"
 }
 
-# quietly LOG COMMAND...: runs COMMAND and shows its output only if it fails.
+# quietly COMMAND...: runs COMMAND and shows its output only if it fails.
 quietly() {
-  local log=$1
-  shift
-  if ! "$@" >"$log" 2>&1; then
-    cat "$log" >&2
-    return 1
-  fi
+  local log status=0
+  log=$(mktemp)
+  "$@" >"$log" 2>&1 || status=$?
+  [[ $status -eq 0 ]] || cat "$log" >&2
   rm -f "$log"
+  return "$status"
 }
 
 # The C++ sources of this project, separated by NUL.

@@ -31,13 +31,13 @@ require_packages() {
   as_root+=(env DEBIAN_FRONTEND=noninteractive apt-get -q -o Acquire::Retries=3 -o DPkg::Lock::Timeout=300)
   note "installing ${missing[*]}"
   # A source of the machine that has nothing to do with us may fail here; whether ours are reachable shows below.
-  quietly packages.log "${as_root[@]}" update || note "apt-get update reported errors; trying to install all the same"
+  quietly "${as_root[@]}" update || note "apt-get update reported errors; trying to install all the same"
   local name
   for name in "${missing[@]}"; do
     [[ -n $(apt-cache policy "$name" | awk '/Candidate:/ && $2 != "(none)"') ]] ||
       fail "apt knows no package $name. It is in Debian 12 with its security updates; on another system add the LLVM project's apt repository for version 22. If the network is down, the package lists may be empty: check the connection and try again."
   done
-  quietly packages.log "${as_root[@]}" install -y --no-install-recommends "${missing[@]}" ||
+  quietly "${as_root[@]}" install -y --no-install-recommends "${missing[@]}" ||
     fail "the packages could not be installed (the messages of apt-get are above: is the network reachable, the disk full?). To do it by hand, run as root: $by_hand"
 }
 

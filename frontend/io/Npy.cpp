@@ -2,7 +2,7 @@
 // three known keys.
 #include "frontend/io/Npy.h"
 
-#include "frontend/io/ElementType.h"
+#include "frontend/io/DTypeNames.h"
 
 #include <algorithm>
 #include <bit>
@@ -144,22 +144,25 @@ private:
   size_t position = 0;
 };
 
-const ElementType &elementTypeOf(const std::string &descr,
-                                 const std::string &file) {
+runtime::DType dtypeOf(const std::string &descr, const std::string &file) {
   if (descr.find('O') != std::string::npos)
     throw FileError(file,
                     "an object array holds pickled Python, which is not read");
   if (!descr.empty() &&
       std::string_view("<>|=").find(descr[0]) != std::string_view::npos)
-    for (const ElementType &type : elementTypes())
-      if (type.npy == std::string_view(descr).substr(1))
-        return type;
+    if (std::optional<runtime::DType> dtype =
+            dtypeOfNpy(std::string_view(descr).substr(1)))
+      return *dtype;
   throw FileError(file,
                   "the dtype '" + printable(descr) + "' is not supported");
 }
 
-void reverseWords(std::byte *data, size_t bytes, size_t word) {
-  for (size_t i = 0; i + word <= bytes; i += word)
+/// Changes the byte order: of each element, or of each half of a complex one.
+void reverseBytes(RawTensor &array) {
+  size_t word =
+      runtime::bytesOf(array.dtype) / (runtime::isComplex(array.dtype) ? 2 : 1);
+  std::byte *data = array.bytes.data.get();
+  for (size_t i = 0; i < array.bytes.size; i += word)
     std::reverse(data + i, data + i + word);
 }
 
@@ -219,27 +222,24 @@ RawTensor readNpy(const Source &source) {
   uint64_t dataBegin = 0;
   std::string text = readHeaderText(source, dataBegin);
   Header header = HeaderParser(text, source.name()).parse();
-  const ElementType &type = elementTypeOf(header.descr, source.name());
-  std::optional<int64_t> elements = countElements(header.shape, type.size);
-  if (!elements)
+  runtime::DType dtype = dtypeOf(header.descr, source.name());
+  std::string type = typeText(dtype, header.shape);
+  std::optional<uint64_t> bytes = checkedByteSize(header.shape, dtype);
+  if (!bytes)
+    throw FileError(source.name(), "the array is too large: " + type);
+  if (*bytes != source.size() - dataBegin)
     throw FileError(source.name(),
-                    "the array is too large: shape " + shapeText(header.shape));
-  uint64_t bytes = static_cast<uint64_t>(*elements) * type.size;
-  if (bytes != source.size() - dataBegin)
-    throw FileError(source.name(),
-                    "dtype '" + header.descr + "' and shape " +
-                        shapeText(header.shape) + " need " +
-                        std::to_string(bytes) + " bytes, but the file has " +
+                    "the array, " + type + ", needs " + std::to_string(*bytes) +
+                        " bytes, but the file has " +
                         std::to_string(source.size() - dataBegin));
 
-  RawTensor array{"", std::string(type.name), std::move(header.shape),
-                  Bytes::allocate(bytes)};
-  source.read(dataBegin, array.bytes.data.get(), bytes);
+  RawTensor array{"", dtype, std::move(header.shape), Bytes::allocate(*bytes)};
+  source.read(dataBegin, array.bytes.data.get(), *bytes);
   if (header.descr[0] == '>')
-    reverseWords(array.bytes.data.get(), bytes, type.word);
+    reverseBytes(array);
   if (header.fortranOrder && array.shape.size() > 1)
-    array.bytes = toRowMajor(array.bytes, array.shape, type.size);
-  normaliseBooleans(array);
+    array.bytes = toRowMajor(array.bytes, array.shape, runtime::bytesOf(dtype));
+  array.normaliseBooleans();
   return array;
 }
 
@@ -248,9 +248,10 @@ RawTensor readNpy(const std::filesystem::path &path) {
 }
 
 void writeNpy(const std::filesystem::path &path, const RawTensor &array) {
-  const ElementType &type = checkTensor(array, path.string());
+  array.check(path.string());
   std::string header = std::string("{'descr': '") +
-                       (type.word == 1 ? '|' : '<') + std::string(type.npy) +
+                       (runtime::bytesOf(array.dtype) == 1 ? '|' : '<') +
+                       std::string(npyName(array.dtype)) +
                        "', 'fortran_order': False, 'shape': (";
   for (size_t i = 0; i < array.shape.size(); ++i)
     header += (i ? ", " : "") + std::to_string(array.shape[i]);

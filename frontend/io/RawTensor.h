@@ -2,9 +2,13 @@
 // shape, before there is a tensor.
 #pragma once
 
+#include "runtime/DType.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -33,10 +37,30 @@ struct Bytes {
 
 /// A tensor as a file holds it: dense, row-major, little-endian.
 struct RawTensor {
-  std::string name;           ///< empty where the format has no names
-  std::string dtype;          ///< as in ElementType.h: "F32", "BF16", ...
+  std::string name; ///< empty where the format has no names
+  runtime::DType dtype = runtime::DType::f32;
   std::vector<int64_t> shape; ///< empty for a scalar
   Bytes bytes;                ///< exactly as many as dtype and shape need
+
+  /// Makes every byte of a boolean tensor 0 or 1, as compiled code expects;
+  /// other types are left alone.
+  void normaliseBooleans();
+  /// Throws FileError unless dtype, shape and the number of bytes agree: checks
+  /// what a caller wants to write.
+  void check(const std::string &file) const;
 };
+
+/// The bytes of a dense tensor, or nothing if a dimension is negative or the
+/// product of those that are not zero does not fit 63 bits: runtime::byteSize
+/// for untrusted shapes, of which strides are computed too.
+std::optional<uint64_t> checkedByteSize(std::span<const int64_t> shape,
+                                        runtime::DType dtype);
+
+/// Dtype and shape as all messages show them: f32[2,3].
+std::string typeText(runtime::DType dtype, std::span<const int64_t> shape);
+
+/// A text from a file as the messages show it: short, and without control
+/// characters that a terminal would obey.
+std::string printable(std::string_view text);
 
 } // namespace tessera::io

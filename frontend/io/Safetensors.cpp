@@ -3,7 +3,7 @@
 // costs memory.
 #include "frontend/io/Safetensors.h"
 
-#include "frontend/io/ElementType.h"
+#include "frontend/io/DTypeNames.h"
 
 #include <algorithm>
 #include <bit>
@@ -216,33 +216,29 @@ private:
 };
 
 /// Checks that the entry's offsets follow the previous entry's and that dtype
-/// and shape need just that many bytes.
-void checkEntry(const Entry &entry, uint64_t expectedBegin,
-                const Source &source) {
-  const ElementType *type = findElementType(entry.dtype);
-  if (!type || !type->inSafetensors)
-    throw FileError(source.name(), described(entry.name) +
-                                       " has the unsupported dtype \"" +
+/// and shape need just that many bytes; returns the dtype.
+runtime::DType checkEntry(const Entry &entry, uint64_t expectedBegin,
+                          const Source &source) {
+  std::string who = described(entry.name);
+  std::optional<runtime::DType> dtype = dtypeOfSafetensors(entry.dtype);
+  if (!dtype)
+    throw FileError(source.name(), who + " has the unsupported dtype \"" +
                                        printable(entry.dtype) + "\"");
-  std::optional<int64_t> elements = countElements(entry.shape, type->size);
-  if (!elements)
-    throw FileError(source.name(), described(entry.name) +
-                                       " is too large: shape " +
-                                       shapeText(entry.shape));
+  who += ", " + typeText(*dtype, entry.shape) + ",";
+  std::optional<uint64_t> size = checkedByteSize(entry.shape, *dtype);
+  if (!size)
+    throw FileError(source.name(), who + " is too large");
   uint64_t begin = entry.offsets[0], end = entry.offsets[1];
-  if (begin > end ||
-      end - begin != static_cast<uint64_t>(*elements) * type->size)
-    throw FileError(source.name(),
-                    described(entry.name) + " of dtype " + entry.dtype +
-                        " and shape " + shapeText(entry.shape) +
-                        " does not fit its data_offsets " +
-                        std::to_string(begin) + " to " + std::to_string(end));
+  if (begin > end || end - begin != *size)
+    throw FileError(source.name(), who + " does not fit its data_offsets " +
+                                       std::to_string(begin) + " to " +
+                                       std::to_string(end));
   if (begin != expectedBegin)
     throw FileError(source.name(),
-                    described(entry.name) + " begins at byte " +
-                        std::to_string(begin) +
+                    who + " begins at byte " + std::to_string(begin) +
                         " of the data, but the tensor before it ends at " +
                         std::to_string(expectedBegin));
+  return *dtype;
 }
 
 } // namespace
@@ -272,8 +268,9 @@ SafetensorsFile readSafetensors(const Source &source) {
               return std::tie(a.offsets, a.name) < std::tie(b.offsets, b.name);
             });
   uint64_t dataSize = rest - headerSize, position = 0;
+  std::vector<runtime::DType> dtypes;
   for (const Entry &entry : header.entries) {
-    checkEntry(entry, position, source);
+    dtypes.push_back(checkEntry(entry, position, source));
     position = entry.offsets[1];
   }
   if (position != dataSize)
@@ -282,14 +279,16 @@ SafetensorsFile readSafetensors(const Source &source) {
                                        " bytes of data, but the file has " +
                                        std::to_string(dataSize));
 
+  // Memory is asked for only now that the whole header is known to be sound.
   SafetensorsFile file{{}, std::move(header.metadata)};
-  for (Entry &entry : header.entries) {
+  for (size_t i = 0; i < dtypes.size(); ++i) {
+    Entry &entry = header.entries[i];
     size_t size = entry.offsets[1] - entry.offsets[0];
-    RawTensor tensor{std::move(entry.name), std::move(entry.dtype),
-                     std::move(entry.shape), Bytes::allocate(size)};
+    RawTensor tensor{std::move(entry.name), dtypes[i], std::move(entry.shape),
+                     Bytes::allocate(size)};
     source.read(sizeof headerSize + headerSize + entry.offsets[0],
                 tensor.bytes.data.get(), size);
-    normaliseBooleans(tensor);
+    tensor.normaliseBooleans();
     file.tensors.push_back(std::move(tensor));
   }
   return file;
@@ -305,12 +304,12 @@ void writeSafetensors(const std::filesystem::path &path,
   std::string file = path.string();
   std::vector<std::pair<size_t, const RawTensor *>> order;
   for (const RawTensor &tensor : tensors) {
-    const ElementType &type = checkTensor(tensor, file);
-    if (!type.inSafetensors)
+    tensor.check(file);
+    if (safetensorsName(tensor.dtype).empty())
       throw FileError(file, "safetensors has no dtype for " +
                                 described(tensor.name) + ", which is " +
-                                tensor.dtype);
-    order.emplace_back(type.size, &tensor);
+                                typeText(tensor.dtype, tensor.shape));
+    order.emplace_back(runtime::bytesOf(tensor.dtype), &tensor);
   }
   std::sort(order.begin(), order.end(), [](const auto &a, const auto &b) {
     return a.first != b.first ? a.first > b.first
@@ -332,7 +331,7 @@ void writeSafetensors(const std::filesystem::path &path,
     // appended.
     header.get_ref<nlohmann::ordered_json::object_t &>().emplace_back(
         tensor->name,
-        nlohmann::ordered_json{{"dtype", tensor->dtype},
+        nlohmann::ordered_json{{"dtype", safetensorsName(tensor->dtype)},
                                {"shape", tensor->shape},
                                {"data_offsets", {position, end}}});
     position = end;

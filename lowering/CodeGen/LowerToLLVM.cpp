@@ -1,6 +1,7 @@
 // The lowering of kernel modules: expand what has no direct counterpart,
 // structured control flow, everything to LLVM.
 #include "lowering/CodeGen/LowerToLLVM.h"
+#include "lowering/CodeGen/VerifyKernel.h"
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
@@ -246,6 +247,8 @@ LogicalResult lowerKernelModule(ModuleOp module, const TargetInfo &target,
   context->loadDialect<LLVM::LLVMDialect, cf::ControlFlowDialect,
                        affine::AffineDialect, ub::UBDialect>();
   if (options.expandMath && failed(options.expandMath(module, target)))
+    return failure();
+  if (failed(verifyKernelModule(module, target)))
     return failure();
   std::vector<LaunchInfo> infos;
   for (auto func : module.getOps<func::FuncOp>()) {

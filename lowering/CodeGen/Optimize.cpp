@@ -167,10 +167,28 @@ void setTarget(llvm::Module &module, const TargetInfo &target,
   }
 }
 
+/// Puts each body into its wrapper once it is optimised, where its arguments'
+/// noalias has done its work: code generation has a large fixed cost for each
+/// function.
+void inlineBodies(llvm::Module &module) {
+  for (Function &body : llvm::make_early_inc_range(module)) {
+    if (!body.hasLocalLinkage() || !body.hasOneUse())
+      continue;
+    auto *call = dyn_cast<CallBase>(body.user_back());
+    if (!call || call->getCalledFunction() != &body ||
+        call->getFunction()->hasLocalLinkage())
+      continue;
+    InlineFunctionInfo info;
+    if (InlineFunction(*call, info).isSuccess())
+      body.eraseFromParent();
+  }
+}
+
 void runPasses(llvm::Module &module, Backend &backend) {
   for (Function &function : module)
     if (!function.isDeclaration())
       backend.passes.run(function, backend.functions);
+  inlineBodies(module);
 }
 
 void clearAnalyses(Backend &backend) {
@@ -191,10 +209,13 @@ Error takeDiagnostics(const IRModule &ir) {
 
 Expected<std::string> generateCode(llvm::Module &module,
                                    const TargetInfo &target,
-                                   CodeGenFileType kind) {
+                                   CodeGenFileType kind,
+                                   CodeGenOptLevel level) {
   Expected<BackendLease> backend = BackendLease::take(target);
   if (!backend)
     return backend.takeError();
+  (*backend)->machine->setOptLevel(level);
+  setTarget(module, target, *(*backend)->machine);
   SmallString<0> *code = new SmallString<0>;
   bool possible = true;
   Error fatal = runGuarded([&] {
@@ -292,8 +313,8 @@ std::string printIR(const IRModule &ir) {
 Expected<std::string> emitAssembly(const IRModule &ir,
                                    const TargetInfo &target) {
   std::unique_ptr<llvm::Module> copy = CloneModule(*ir.module);
-  Expected<std::string> text =
-      generateCode(*copy, target, CodeGenFileType::AssemblyFile);
+  Expected<std::string> text = generateCode(
+      *copy, target, CodeGenFileType::AssemblyFile, CodeGenOptLevel::Default);
   if (!text) {
     (void)copy.release();
     return text;
@@ -304,9 +325,10 @@ Expected<std::string> emitAssembly(const IRModule &ir,
 }
 
 Expected<std::string> emitObject(IRModule ir, const TargetInfo &target,
-                                 function_ref<bool(StringRef)> isKnown) {
+                                 function_ref<bool(StringRef)> isKnown,
+                                 CodeGenOptLevel level) {
   Expected<std::string> object =
-      generateCode(*ir.module, target, CodeGenFileType::ObjectFile);
+      generateCode(*ir.module, target, CodeGenFileType::ObjectFile, level);
   if (!object) {
     // After a fatal error the module may be half changed: leak it.
     (void)ir.module.release();

@@ -6,6 +6,7 @@
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
+#include "llvm/Support/CodeGen.h"
 #include <memory>
 #include <string>
 
@@ -45,6 +46,7 @@ llvm::Expected<std::string> emitAssembly(const IRModule &ir,
 /// that LLVM fell back to, is an internal error that names it.
 llvm::Expected<std::string>
 emitObject(IRModule ir, const TargetInfo &target,
-           llvm::function_ref<bool(llvm::StringRef)> isKnown = nullptr);
+           llvm::function_ref<bool(llvm::StringRef)> isKnown = nullptr,
+           llvm::CodeGenOptLevel level = llvm::CodeGenOptLevel::Default);
 
 } // namespace tessera::lowering

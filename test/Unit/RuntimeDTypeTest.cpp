@@ -27,9 +27,10 @@ TEST(DType, namesParseBack) {
 
 TEST(DType, sizesAreThoseOfTheNativeTypes) {
 #define X(id, name, size, kind, type)                                          \
-  if constexpr (!std::is_void_v<type>)                                         \
+  if constexpr (!std::is_void_v<type>) {                                       \
     EXPECT_EQ(bytesOf(DType::id),                                              \
-              sizeof(std::conditional_t<std::is_void_v<type>, char, type>));
+              sizeof(std::conditional_t<std::is_void_v<type>, char, type>));   \
+  }
   TESSERA_DTYPES(X)
 #undef X
 }

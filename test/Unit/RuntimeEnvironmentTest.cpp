@@ -64,9 +64,10 @@ TEST(Environment, flags) {
 }
 
 TEST(Environment, unknownNamesAreFound) {
-  const char *environment[] = {"PATH=/bin",          "TESSERA_THREADS=2",
-                               "TESSERA_THREAD=2",   "TESSERA_dump",
-                               "MY_TESSERA_THING=1", nullptr};
+  const char *environment[] = {
+      "PATH=/bin",    "TESSERA_THREADS=2",  "TESSERA_THREAD=2",
+      "TESSERA_dump", "MY_TESSERA_THING=1", "TESSERA_JOBS=1",
+      nullptr};
   EXPECT_EQ(unknownVariables(environment),
             (std::vector<std::string>{"TESSERA_THREAD", "TESSERA_dump"}));
 }

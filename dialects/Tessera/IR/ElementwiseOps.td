@@ -108,7 +108,7 @@ def Tessera_CompareOp : Tessera_ElementwiseOp<"compare", [NonDifferentiable, All
   let arguments = (ins Tessera_ComparisonAttr:$comparison, Tessera_Tensor:$a, Tessera_Tensor:$b);
   let results = (outs Tessera_BoolTensor:$y);
   let hasVerifier = 1;
-  let assemblyFormat = "$comparison `,` $a `,` $b attr-dict `:` type($a) `->` type($y)";
+  let assemblyFormat = "`` $comparison `,` $a `,` $b attr-dict `:` type($a) `->` type($y)";
 }
 
 def Tessera_SelectOp : Tessera_ElementwiseOp<"select", Linear # [AllTypesMatch<["a", "b", "y"]>]> {

@@ -31,4 +31,13 @@ def Tessera_KernelKindAttr : EnumAttr<Tessera_Dialect, Tessera_KernelKind, "kern
   let assemblyFormat = "$value";
 }
 
+def Tessera_Space : Tessera_Enum<"Space", [I32EnumAttrCase<"arena", 0>, I32EnumAttrCase<"result", 1>]>;
+
+/// Where the plan puts a kernel's output: so many bytes into the arena, or the buffer of that result.
+def Tessera_PlaceAttr : AttrDef<Tessera_Dialect, "Place"> {
+  let mnemonic = "place";
+  let parameters = (ins EnumParameter<Tessera_Space>:$space, "int64_t":$offset);
+  let assemblyFormat = "`<` $space `,` $offset `>`";
+}
+
 #endif

@@ -12,7 +12,12 @@ LogicalResult KernelOp::verify() {
   auto yield = cast<YieldOp>(block.getTerminator());
   if (yield.getValues().getTypes() != getOutputs().getTypes())
     return emitOpError("yields other types than its results");
+  if (getPlaces() && getPlaces()->size() != getOutputs().size())
+    return emitOpError("needs a place for each output");
   return success();
 }
+
+/// The terminator of an empty region.
+void YieldOp::build(OpBuilder &, OperationState &) {}
 
 } // namespace tessera::ir

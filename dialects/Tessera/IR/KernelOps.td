@@ -10,13 +10,15 @@ def Tessera_KernelOp : Tessera_Op<"kernel", [IsolatedFromAbove, Pure,
     SingleBlockImplicitTerminator<"::tessera::ir::YieldOp">]> {
   let summary = "Ops that run as one kernel of one kind";
   let description = [{
-    The region's arguments stand for the inputs. `reasons` records what was fused, what was refused, and why.
+    The region's arguments stand for the inputs. `reasons` records what was fused, what was refused, and why. `places`
+    says where the outputs lie, from the plan stage on.
   }];
   let arguments = (ins Tessera_KernelKindAttr:$kind, Variadic<Tessera_Tensor>:$inputs,
-                       OptionalAttr<ArrayAttr>:$reasons);
+                       OptionalAttr<ArrayAttr>:$reasons,
+                       OptionalAttr<TypedArrayAttrBase<Tessera_PlaceAttr, "places">>:$places);
   let results = (outs Variadic<Tessera_Tensor>:$outputs);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$kind `(` $inputs `)` attr-dict-with-keyword `:` functional-type($inputs, $outputs) $body";
+  let assemblyFormat = "`` $kind `(` $inputs `)` attr-dict-with-keyword `:` functional-type($inputs, $outputs) $body";
   let hasVerifier = 1;
 }
 

@@ -165,33 +165,31 @@ Value DotGeneralOp::jvp(OpBuilder &builder, ValueRange tangents) {
 }
 
 /// The cotangent of one factor: the product of the result's cotangent with the other factor over that factor's free
-/// dimensions, its dimensions then put back in the factor's order.
+/// dimensions, its dimensions then put back in the factor's order. The operands stand in the order that needs no such
+/// step for a matrix product.
 static Value transposeFactor(OpBuilder &builder, Location loc, Value ct, RankedTensorType factor, Value other,
                              ArrayRef<int64_t> batch, ArrayRef<int64_t> contract, ArrayRef<int64_t> otherBatch,
                              ArrayRef<int64_t> otherContract, bool factorIsFirst) {
-  auto otherType = tensorType(other);
   auto mine = freeDims(factor.getRank(), batch, contract);
-  auto theirs = freeDims(otherType.getRank(), otherBatch, otherContract);
+  auto theirs = freeDims(tensorType(other).getRank(), otherBatch, otherContract);
   int64_t nBatch = batch.size();
   auto range = [](int64_t first, int64_t count) { return llvm::to_vector(llvm::seq<int64_t>(first, first + count)); };
   auto ctBatch = range(0, nBatch);
   auto ctTheirs = range(nBatch + (factorIsFirst ? mine.size() : 0), theirs.size());
-  // ct x other -> [batch, mine, contracted in the order of the other's dimensions].
-  SmallVector<int64_t> shape, order(batch);
-  for (int64_t i : batch)
-    shape.push_back(factor.getDimSize(i));
-  for (int64_t i : mine)
-    shape.push_back(factor.getDimSize(i));
-  llvm::append_range(order, mine);
-  SmallVector<std::pair<int64_t, int64_t>> contracted;
+  // The contracted dimensions come out in the order of the other factor's dimensions.
+  SmallVector<std::pair<int64_t, int64_t>> pairs;
   for (auto [m, o] : llvm::zip(contract, otherContract))
-    contracted.push_back({o, m});
-  llvm::sort(contracted);
-  for (auto [o, m] : contracted) {
-    shape.push_back(factor.getDimSize(m));
-    order.push_back(m);
-  }
-  Value product = DotGeneralOp::create(builder, loc, factor.clone(shape), ct, other, ctBatch, otherBatch, ctTheirs, theirs);
+    pairs.push_back({o, m});
+  llvm::sort(pairs);
+  SmallVector<int64_t> contracted = llvm::map_to_vector(pairs, [](auto pair) { return pair.second; });
+  SmallVector<int64_t> order(batch);
+  llvm::append_range(order, factorIsFirst ? mine : contracted);
+  llvm::append_range(order, factorIsFirst ? contracted : mine);
+  SmallVector<int64_t> shape = llvm::map_to_vector(order, [&](int64_t dim) { return factor.getDimSize(dim); });
+  Value product =
+      factorIsFirst
+          ? DotGeneralOp::create(builder, loc, factor.clone(shape), ct, other, ctBatch, otherBatch, ctTheirs, theirs)
+          : DotGeneralOp::create(builder, loc, factor.clone(shape), other, ct, otherBatch, ctBatch, theirs, ctTheirs);
   SmallVector<int64_t> permutation(order.size());
   for (auto [i, dim] : llvm::enumerate(order))
     permutation[dim] = i;

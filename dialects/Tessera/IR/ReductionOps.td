@@ -15,7 +15,7 @@ def Tessera_ReduceOp : Tessera_TensorOp<"reduce", [DeclareOpInterfaceMethods<Inf
   }];
   let arguments = (ins Tessera_ReductionAttr:$reduction, Tessera_Tensor:$x, DenseI64ArrayAttr:$dims);
   let results = (outs Tessera_Tensor:$y);
-  let assemblyFormat = "$reduction `,` $x attr-dict `:` type($x) `->` type($y)";
+  let assemblyFormat = "`` $reduction `,` $x attr-dict `:` type($x) `->` type($y)";
   let hasFolder = 1;
 }
 

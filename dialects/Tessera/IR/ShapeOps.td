@@ -63,7 +63,7 @@ def Tessera_DynamicSliceOp : Tessera_TensorOp<"dynamic_slice", LinearView> {
   let summary = "A block of the result's shape at run-time starts, moved inward where it would leave the operand";
   let arguments = (ins Tessera_Tensor:$x, Variadic<RankedTensorOf<[I64]>>:$starts);
   let results = (outs Tessera_Tensor:$y);
-  let assemblyFormat = "$x `[` $starts `]` attr-dict `:` type($x) `,` type($starts) `->` type($y)";
+  let assemblyFormat = "$x `[` $starts `]` attr-dict `:` type($x) (`,` type($starts)^)? `->` type($y)";
   let hasVerifier = 1;
 }
 
@@ -71,7 +71,7 @@ def Tessera_DynamicUpdateSliceOp : Tessera_TensorOp<"dynamic_update_slice", Line
   let summary = "The tensor with a block at run-time starts replaced";
   let arguments = (ins Tessera_Tensor:$x, Tessera_Tensor:$update, Variadic<RankedTensorOf<[I64]>>:$starts);
   let results = (outs Tessera_Tensor:$y);
-  let assemblyFormat = "$x `,` $update `[` $starts `]` attr-dict `:` type($x) `,` type($update) `,` type($starts) `->` type($y)";
+  let assemblyFormat = "$x `,` $update `[` $starts `]` attr-dict `:` type($x) `,` type($update) (`,` type($starts)^)? `->` type($y)";
   let hasVerifier = 1;
 }
 

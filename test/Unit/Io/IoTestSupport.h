@@ -13,6 +13,8 @@
 
 namespace tessera::io {
 
+using runtime::DType;
+
 /// A test with an empty folder of its own that is removed afterwards.
 class FolderTest : public testing::Test {
 protected:
@@ -33,9 +35,9 @@ inline std::string contents(const std::filesystem::path &path) {
 }
 
 template <typename T>
-RawTensor makeTensor(std::string name, std::string dtype,
+RawTensor makeTensor(std::string name, runtime::DType dtype,
                      std::vector<int64_t> shape, std::vector<T> values) {
-  RawTensor tensor{std::move(name), std::move(dtype), std::move(shape),
+  RawTensor tensor{std::move(name), dtype, std::move(shape),
                    Bytes::allocate(values.size() * sizeof(T))};
   if (!values.empty())
     std::memcpy(tensor.bytes.data.get(), values.data(), tensor.bytes.size);

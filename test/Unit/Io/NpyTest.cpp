@@ -1,7 +1,6 @@
 // Tests of the .npy format: round trips, what numpy writes, and hostile
 // headers.
 #include "frontend/io/Npy.h"
-#include "frontend/io/ElementType.h"
 #include "test/Unit/Io/IoTestSupport.h"
 
 #include <numeric>
@@ -33,11 +32,11 @@ RawTensor parse(const std::string &file) {
 }
 
 TEST_F(Npy, RoundTripOfEveryType) {
-  for (const ElementType &type : elementTypes()) {
-    std::vector<uint8_t> bytes(6 * type.size, 1);
-    for (size_t i = 0; type.name != "BOOL" && i < bytes.size(); ++i)
+  for (const runtime::DTypeInfo &type : runtime::kDTypes) {
+    std::vector<uint8_t> bytes(6 * type.bytes, 1);
+    for (size_t i = 0; type.dtype != DType::boolean && i < bytes.size(); ++i)
       bytes[i] = static_cast<uint8_t>(i * 37);
-    RawTensor array = makeTensor("", std::string(type.name), {3, 1, 2}, bytes);
+    RawTensor array = makeTensor("", type.dtype, {3, 1, 2}, bytes);
     writeNpy(folder / "x.npy", array);
     RawTensor back = readNpy(folder / "x.npy");
     EXPECT_EQ(back.dtype, array.dtype);
@@ -51,8 +50,8 @@ TEST_F(Npy, ScalarsEmptyArraysAndVectors) {
        {std::vector<int64_t>{}, {0}, {5}, {2, 0, 3}}) {
     auto count = static_cast<size_t>(std::accumulate(
         shape.begin(), shape.end(), int64_t(1), std::multiplies<>()));
-    writeNpy(folder / "x.npy",
-             makeTensor("", "F32", shape, std::vector<float>(count, 2.0f)));
+    writeNpy(folder / "x.npy", makeTensor("", DType::f32, shape,
+                                          std::vector<float>(count, 2.0f)));
     RawTensor back = readNpy(folder / "x.npy");
     EXPECT_EQ(back.shape, shape);
     EXPECT_EQ(valuesOf<float>(back), std::vector<float>(count, 2.0f));
@@ -60,7 +59,7 @@ TEST_F(Npy, ScalarsEmptyArraysAndVectors) {
 }
 
 TEST_F(Npy, BytesOfAKnownFile) {
-  writeNpy(folder / "x.npy", makeTensor<int16_t>("", "I16", {2}, {1, 2}));
+  writeNpy(folder / "x.npy", makeTensor<int16_t>("", DType::i16, {2}, {1, 2}));
   std::string header =
       "{'descr': '<i2', 'fortran_order': False, 'shape': (2,), }";
   header.resize(117, ' ');
@@ -114,8 +113,8 @@ TEST_F(Npy, HostileFilesAreRefused) {
       {fileOf("", "", 0), "version 0"},
       {good.substr(0, 9), "ends too early"},
       {good.substr(0, 20), "header would be"},
-      {good.substr(0, good.size() - 1), "need 4 bytes, but the file has 3"},
-      {good + "x", "need 4 bytes, but the file has 5"},
+      {good.substr(0, good.size() - 1), "needs 4 bytes, but the file has 3"},
+      {good + "x", "needs 4 bytes, but the file has 5"},
       {std::string("\x93NUMPY\x02\x00\xff\xff\xff\xff", 12) + "{}",
        "header would be 4294967295"},
       {fileOf(""), "'{' is missing"},
@@ -170,12 +169,9 @@ TEST_F(Npy, MutationsOfAGoodFile) {
 
 TEST_F(Npy, WhatCannotBeWrittenIsRefused) {
   EXPECT_NE(errorOf([&] {
-              writeNpy(folder / "x", makeTensor<float>("", "F32", {2}, {1.0f}));
+              writeNpy(folder / "x",
+                       makeTensor<float>("", DType::f32, {2}, {1.0f}));
             }).find("do not fit"),
-            std::string::npos);
-  EXPECT_NE(errorOf([&] {
-              writeNpy(folder / "x", makeTensor<float>("", "?", {1}, {1.0f}));
-            }).find("unknown dtype"),
             std::string::npos);
   EXPECT_FALSE(std::filesystem::exists(folder / "x"));
 }

@@ -1,0 +1,38 @@
+# What `cmake --install` puts where, and how other projects find it: find_package(Tessera) and pkg-config.
+# Included at the end of the root file. Parts that this build does not have are left out.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+set(_tessera_libraries "")
+foreach(_target IN ITEMS tessera tessera-runtime)
+  if(TARGET ${_target})
+    list(APPEND _tessera_libraries ${_target})
+    # The libraries find each other where they are installed, and LLVM's where they were linked from.
+    set_target_properties(${_target} PROPERTIES INSTALL_RPATH "$ORIGIN" INSTALL_RPATH_USE_LINK_PATH ON)
+    target_include_directories(${_target} INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  endif()
+endforeach()
+
+if(_tessera_libraries)
+  install(TARGETS ${_tessera_libraries} EXPORT TesseraTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(EXPORT TesseraTargets NAMESPACE Tessera:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Tessera)
+  configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/TesseraConfig.cmake.in TesseraConfig.cmake
+    INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Tessera)
+  write_basic_package_version_file(TesseraConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+  install(FILES ${PROJECT_BINARY_DIR}/TesseraConfig.cmake ${PROJECT_BINARY_DIR}/TesseraConfigVersion.cmake
+    DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Tessera)
+  configure_file(${CMAKE_CURRENT_LIST_DIR}/tessera.pc.in tessera.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/tessera.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endif()
+
+if(EXISTS ${PROJECT_SOURCE_DIR}/frontend/include)
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/frontend/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+endif()
+
+foreach(_tool IN ITEMS tessera-tool tessera-opt tessera-reduce tessera-lsp-server)
+  if(TARGET ${_tool})
+    set_target_properties(${_tool} PROPERTIES
+      INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}" INSTALL_RPATH_USE_LINK_PATH ON)
+    install(TARGETS ${_tool} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  endif()
+endforeach()

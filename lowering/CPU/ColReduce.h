@@ -1,0 +1,87 @@
+// What the two forms of the ColReduce emitter share: the kernel's shapes, partial results, and the epilogue.
+#ifndef TESSERA_LOWERING_CPU_COLREDUCE_H
+#define TESSERA_LOWERING_CPU_COLREDUCE_H
+
+#include "lowering/CPU/ReduceTree.h"
+#include "lowering/CodeGen/Target.h"
+#include "lowering/Kernels/FusedBody.h"
+#include "lowering/Kernels/Launch.h"
+
+namespace tessera::lowering::cpu {
+
+/// A kernel whose reductions combine `count` elements, in row-major order of the reduced dimensions, to each element
+/// of the result.
+struct ColKernel {
+  explicit ColKernel(ir::KernelOp kernel) : kernel(kernel) {}
+
+  /// Fails with an error on a kernel that is no column kernel.
+  llvm::LogicalResult analyse();
+
+  mutable ir::KernelOp kernel;
+  llvm::SmallVector<Reducer> reducers;
+  llvm::SmallVector<int64_t> shape;                 ///< Of the operands.
+  llvm::SmallVector<int64_t> reducedDims, keptDims; ///< Of `shape`, in order.
+  int64_t count = 1, results = 1;
+
+  llvm::SmallVector<int64_t> sizes(llvm::ArrayRef<int64_t> dims) const;
+  ir::YieldOp yield() const { return llvm::cast<ir::YieldOp>(kernel.getBody().front().getTerminator()); }
+  /// Lanes of vectors for all that is accumulated and stored, at most `most`.
+  int64_t lanes(const TargetInfo &target, int64_t most) const;
+
+private:
+  llvm::LogicalResult checkEpilogue();
+};
+
+/// The launches of a kernel: the first combines chunks of elements, each further one chunks of its predecessor's
+/// results, until one chunk is left for each element of the result.
+class ColLaunches {
+public:
+  ColLaunches(const ColKernel &kernel, llvm::StringRef name, mlir::ModuleOp module);
+  virtual ~ColLaunches() = default;
+
+  void emit();
+
+protected:
+  struct Level {
+    int64_t count;      ///< Terms that are combined to each element of the result.
+    int64_t chunks;     ///< Of those.
+    int64_t slots = 0;  ///< Where the terms lie in the workspace; the first level computes them.
+  };
+
+  /// The units of work of a level, each a piece of one chunk, and about how many elements one has.
+  virtual int64_t units(const Level &level) const = 0;
+  virtual int64_t unitElements(const Level &level) const = 0;
+  virtual void emitUnit(const Level &level, mlir::Value unit) = 0;
+
+  mlir::OpBuilder &b() { return launch->body(); }
+  bool isFirst(const Level &level) const { return &level == &levels.front(); }
+  bool isLast(const Level &level) const { return &level == &levels.back(); }
+  /// The buffers of the terms that a level reads.
+  llvm::SmallVector<TermBuffer> slots(const Level &level);
+  const Level &next(const Level &level) const { return (&level)[1]; }
+
+  /// Computes the outputs from the reduced values: `lanes` neighbouring results, the first at flat position `position`
+  /// and at index `index` of the result.
+  void storeResults(llvm::ArrayRef<Term> terms, mlir::Value position, llvm::ArrayRef<ir::LaneIndex> index,
+                    int64_t lanes);
+
+  const ColKernel &kernel;
+  std::optional<Launch> launch;
+  std::optional<FusedBody> body;
+
+private:
+  void emitLevel(const Level &level, llvm::StringRef name);
+  void supplyResult(const Reducer &reducer, Term term, mlir::Value position, int64_t lanes);
+
+  llvm::StringRef name;
+  mlir::ModuleOp module;
+  llvm::SmallVector<Level> levels;
+  int64_t workspace = 0;
+};
+
+/// The form for a kept innermost dimension: vectors along it.
+void emitColumns(const ColKernel &kernel, llvm::StringRef name, const TargetInfo &target, mlir::ModuleOp module);
+
+} // namespace tessera::lowering::cpu
+
+#endif

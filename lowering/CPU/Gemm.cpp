@@ -1,0 +1,303 @@
+// The compute launch of a Gemm: tiles, steps of k, and calls of register
+// blocks; and the emitter's entry points.
+#include "lowering/CPU/Gemm.h"
+#include "lowering/CPU/GemmBuilder.h"
+#include "llvm/Support/MathExtras.h"
+#include <map>
+
+using namespace mlir;
+namespace tessera::lowering::cpu {
+
+int64_t GemmEmission::partialColumns() const {
+  return llvm::alignTo(std::min(plan.tileColumns, kernel.shape.n), plan.lanes);
+}
+
+MemRefType GemmEmission::partialsType() const {
+  int64_t rows = std::min(plan.tileBlocks * plan.tallRows, kernel.shape.m);
+  return flatType(2 * rows * partialColumns());
+}
+
+int64_t GemmEmission::packedABytes() const {
+  const GemmShape &s = kernel.shape;
+  if (!plan.packA)
+    return 0;
+  int64_t batches = s.sharedA ? 1 : s.batch;
+  return llvm::alignTo(batches * s.m * plan.aStride * elementBytes(), 64);
+}
+
+int64_t GemmEmission::packedBBytes() const {
+  const GemmShape &s = kernel.shape;
+  if (!plan.packB)
+    return 0;
+  int64_t batches = s.sharedB ? 1 : s.batch;
+  return llvm::alignTo(batches * s.k * paddedColumns() * elementBytes(), 64);
+}
+
+int64_t GemmEmission::paddedColumns() const {
+  return llvm::alignTo(kernel.shape.n, plan.lanes);
+}
+
+SmallVector<Type> GemmEmission::launchArguments() const {
+  OpBuilder b(loc.getContext());
+  SmallVector<Type> types(kernel.buffers.begin(), kernel.buffers.end());
+  if (int64_t bytes = workspaceBytes())
+    types.push_back(MemRefType::get({bytes}, b.getI8Type()));
+  types.append(2, b.getIndexType());
+  return types;
+}
+
+void GemmEmission::finishLaunch(FunctionBuilder &f, int64_t tiles) const {
+  f.finish();
+  f.function->setAttr("tessera.launch", f.b.getI64IntegerAttr(tiles));
+  for (unsigned i = 0; i < f.function.getNumArguments() - 2; ++i)
+    f.function.setArgAttr(i, "llvm.noalias", f.b.getUnitAttr());
+}
+
+Value GemmEmission::flatBuffer(FunctionBuilder &f, int64_t buffer) const {
+  Value value = f.arg(buffer);
+  int64_t elements = cast<MemRefType>(value.getType()).getNumElements();
+  return memref::ReinterpretCastOp::create(
+      f.b, f.loc, flatType(elements), value, /*offset=*/int64_t(0),
+      ArrayRef<int64_t>{elements}, ArrayRef<int64_t>{1});
+}
+
+Value GemmEmission::packed(FunctionBuilder &f, int64_t from,
+                           int64_t bytes) const {
+  return memref::ViewOp::create(f.b, f.loc, flatType(bytes / elementBytes()),
+                                f.arg(kernel.buffers.size()), f.index(from),
+                                ValueRange());
+}
+
+Value GemmEmission::packedA(FunctionBuilder &f) const {
+  return packed(f, 0, packedABytes());
+}
+
+Value GemmEmission::packedB(FunctionBuilder &f) const {
+  return packed(f, packedABytes(), packedBBytes());
+}
+
+namespace {
+
+/// Builds the launch that computes: a loop over tiles around calls of register
+/// blocks.
+class ComputeLaunchBuilder {
+public:
+  ComputeLaunchBuilder(const GemmEmission &e)
+      : e(e), s(e.kernel.shape), p(e.plan),
+        f(e.module, e.loc, e.kernel.name, e.launchArguments(),
+          /*isPrivate=*/false),
+        width(e.panelColumns()), fullColumns(s.n / width * width),
+        rowTiles(llvm::divideCeil(p.rowBlocks, p.tileBlocks)),
+        columnTiles(llvm::divideCeil(s.n, p.tileColumns)) {}
+
+  void build() {
+    a = p.packA ? e.packedA(f) : e.flatBuffer(f, e.kernel.a.buffer);
+    b = p.packB ? e.packedB(f) : e.flatBuffer(f, e.kernel.b.buffer);
+    if (e.stepsOverK())
+      partials = f.scratch(e.partialsType().getNumElements(), e.element());
+    unsigned last = f.function.getNumArguments() - 1;
+    f.loop(f.arg(last - 1), f.arg(last), 1, [&](Value tile) {
+      locate(tile);
+      f.loop(f.index(0), f.index(s.k ? s.k : 1), s.k ? p.kBlock : 1,
+             [&](Value k) { step(k); });
+    });
+    e.finishLaunch(f, s.batch * rowTiles * columnTiles);
+  }
+
+private:
+  /// Tiles of one column range follow each other, since they share the larger
+  /// block of B.
+  void locate(Value tile) {
+    Value rowTile = f.rem(tile, rowTiles);
+    Value rest = f.div(tile, rowTiles);
+    columnTile = f.rem(rest, columnTiles);
+    batch = s.batch == 1 ? f.index(0) : f.div(rest, columnTiles);
+    firstBlock = f.mul(rowTile, p.tileBlocks);
+    endBlock = rowTiles == 1 ? f.index(p.rowBlocks)
+                             : f.min(f.add(firstBlock, p.tileBlocks),
+                                     f.index(p.rowBlocks));
+    firstRow = f.add(f.mul(firstBlock, p.tallRows - 1),
+                     f.min(firstBlock, f.index(p.tallBlocks)));
+    firstColumn = f.mul(columnTile, p.tileColumns);
+    int64_t aBatch = s.sharedA ? 0 : s.m * (p.packA ? p.aStride : s.k);
+    int64_t bBatch = s.sharedB ? 0 : s.k * (p.packB ? e.paddedColumns() : s.n);
+    aBase = f.mul(batch, aBatch);
+    bBase = f.mul(batch, bBatch);
+  }
+
+  void step(Value k) {
+    if (p.columnsOuter)
+      columns([&](Value column, RegisterBlock block) {
+        rows([&](Value row, int64_t count) {
+          call(row, column, {count, block.vectors, block.tail}, k);
+        });
+      });
+    else
+      rows([&](Value row, int64_t count) {
+        columns([&](Value column, RegisterBlock block) {
+          call(row, column, {count, block.vectors, block.tail}, k);
+        });
+      });
+  }
+
+  void rows(llvm::function_ref<void(Value, int64_t)> body) {
+    int64_t shortRows = p.tallRows - 1;
+    Value tall = f.index(p.tallBlocks);
+    f.loop(firstBlock, f.min(endBlock, tall), 1,
+           [&](Value block) { body(f.mul(block, p.tallRows), p.tallRows); });
+    if (p.tallBlocks < p.rowBlocks)
+      f.loop(f.max(firstBlock, tall), endBlock, 1, [&](Value block) {
+        body(f.add(f.mul(block, shortRows), p.tallBlocks), shortRows);
+      });
+  }
+
+  void columns(llvm::function_ref<void(Value, RegisterBlock)> body) {
+    if (fullColumns) {
+      Value end = columnTiles == 1 ? f.index(fullColumns)
+                                   : f.min(f.add(firstColumn, p.tileColumns),
+                                           f.index(fullColumns));
+      f.loop(firstColumn, end, width,
+             [&](Value column) { body(column, {0, p.vectors, p.lanes}); });
+    }
+    int64_t rest = s.n - fullColumns;
+    if (!rest)
+      return;
+    int64_t vectors = llvm::divideCeil(rest, p.lanes);
+    auto remainder = [&] {
+      body(f.index(fullColumns), {0, vectors, rest - (vectors - 1) * p.lanes});
+    };
+    if (columnTiles == 1)
+      return remainder();
+    f.when(f.equal(columnTile, columnTiles - 1), remainder);
+  }
+
+  /// Where the block's part of B begins in its batch. Packed B has the panels
+  /// of one step of k after each other.
+  Value packedAt(Value k, Value column) {
+    if (!p.packB)
+      return f.add(f.mul(k, s.n), column);
+    Value steps = f.mul(k, e.paddedColumns());
+    if (s.k % p.kBlock == 0 || !e.stepsOverK())
+      return f.add(steps, f.mul(column, p.kBlock));
+    Value length = f.min(f.index(p.kBlock), f.sub(f.index(s.k), k));
+    return f.add(steps, arith::MulIOp::create(f.b, f.loc, column, length));
+  }
+
+  void call(Value row, Value column, RegisterBlock block, Value k) {
+    bool aTransposed = s.transA && !p.packA;
+    int64_t lda = p.packA ? p.aStride : s.transA ? s.m : s.k;
+    ReadStrides strides;
+    strides.aRow = aTransposed ? 1 : lda;
+    strides.aK = aTransposed ? lda : 1;
+    strides.bK = p.packB ? block.vectors * p.lanes : s.n;
+    Value aAt =
+        f.add(f.add(aBase, f.mul(k, strides.aK)), f.mul(row, strides.aRow));
+    Value bAt = f.add(bBase, packedAt(k, column));
+    SmallVector<Value> operands{a, b, aAt, bAt, batch, row, column};
+    llvm::append_range(operands, f.args(0, e.kernel.buffers.size()));
+    if (e.stepsOverK()) {
+      Value at = f.add(f.mul(f.sub(row, firstRow), e.partialColumns()),
+                       f.sub(column, firstColumn));
+      operands.append({partials, at, k});
+    }
+    func::FuncOp &callee = blocks[{block.rows, block.vectors, block.tail}];
+    if (!callee)
+      callee = emitRegisterBlock(e, block, cast<MemRefType>(a.getType()),
+                                 cast<MemRefType>(b.getType()), strides);
+    f.call(callee, operands);
+  }
+
+  const GemmEmission &e;
+  const GemmShape &s;
+  const GemmPlan &p;
+  FunctionBuilder f;
+  const int64_t width, fullColumns, rowTiles, columnTiles;
+  std::map<std::tuple<int64_t, int64_t, int64_t>, func::FuncOp> blocks;
+
+  Value a, b, partials;
+  // Of the tile at hand.
+  Value batch, columnTile, firstBlock, endBlock, firstRow, firstColumn, aBase,
+      bBase;
+};
+
+/// The product with its operands exchanged, for a result of one column: its
+/// rows then are the lanes.
+GemmKernel exchanged(const GemmKernel &kernel) {
+  GemmKernel result = kernel;
+  GemmShape &s = result.shape;
+  std::swap(result.a, result.b);
+  std::swap(s.m, s.n);
+  std::swap(s.sharedA, s.sharedB);
+  bool transA = !s.transB;
+  s.transB = !s.transA;
+  s.transA = transA;
+  result.store = [store = kernel.store](
+                     OpBuilder &b, Location loc, ValueRange buffers,
+                     Value batch, Value row, Value col, Value acc, Value mask) {
+    store(b, loc, buffers, batch, col, row, acc, mask);
+  };
+  return result;
+}
+
+/// A product without elements still has its launch, of no tiles.
+void emitEmptyLaunch(const GemmEmission &e) {
+  FunctionBuilder f(e.module, e.loc, e.kernel.name, e.launchArguments(),
+                    /*isPrivate=*/false);
+  e.finishLaunch(f, 0);
+}
+
+} // namespace
+
+void emitComputeLaunch(const GemmEmission &e) {
+  ComputeLaunchBuilder(e).build();
+}
+
+int64_t emitGemm(ModuleOp module, Location loc, const GemmKernel &kernel,
+                 const GemmTarget &target, const GemmPlan &plan) {
+  GemmEmission e{module, loc, kernel, target, plan};
+  if (plan.packA || plan.packB)
+    emitPackLaunch(e);
+  emitComputeLaunch(e);
+  return e.workspaceBytes();
+}
+
+int64_t emitGemm(ModuleOp module, Location loc, const GemmKernel &kernel,
+                 const GemmTarget &target) {
+  const GemmShape &s = kernel.shape;
+  if (s.batch == 0 || s.m == 0 || s.n == 0) {
+    emitEmptyLaunch({module, loc, kernel, target, GemmPlan()});
+    return 0;
+  }
+  if (s.n == 1 && s.m > 1)
+    return emitGemm(module, loc, exchanged(kernel), target);
+  GemmPlan plan = planGemm(s, target, bool(kernel.a.load), bool(kernel.b.load),
+                           kernel.heavyStore);
+  return emitGemm(module, loc, kernel, target, plan);
+}
+
+StoreFn storeTo(int64_t buffer, const GemmShape &shape) {
+  int64_t m = shape.m, n = shape.n;
+  return [=](OpBuilder &b, Location loc, ValueRange buffers, Value batch,
+             Value row, Value col, Value acc, Value mask) {
+    Value memref = buffers[buffer];
+    auto constant = [&](int64_t value) {
+      return arith::ConstantIndexOp::create(b, loc, value);
+    };
+    int64_t elements = cast<MemRefType>(memref.getType()).getNumElements();
+    Value flat = memref::ReinterpretCastOp::create(
+        b, loc,
+        MemRefType::get({elements},
+                        cast<MemRefType>(memref.getType()).getElementType()),
+        memref, int64_t(0), ArrayRef<int64_t>{elements}, ArrayRef<int64_t>{1});
+    Value at = arith::MulIOp::create(b, loc, batch, constant(m));
+    at = arith::AddIOp::create(b, loc, at, row);
+    at = arith::MulIOp::create(b, loc, at, constant(n));
+    at = arith::AddIOp::create(b, loc, at, col);
+    if (mask)
+      vector::MaskedStoreOp::create(b, loc, flat, ValueRange(at), mask, acc);
+    else
+      vector::StoreOp::create(b, loc, acc, flat, ValueRange(at));
+  };
+}
+
+} // namespace tessera::lowering::cpu

@@ -1,0 +1,86 @@
+// The Gemm emitter: the launches of one batched matrix product with fused
+// producers and a fused epilogue.
+#pragma once
+#include "lowering/CPU/GemmContract.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include <functional>
+#include <string>
+
+namespace tessera::lowering::cpu {
+
+/// C[batch, m, n] = A · B. A is stored as [batch, m, k], or [batch, k, m] with
+/// `transA`; B as [batch, k, n], or [batch, n, k] with `transB`. A shared
+/// operand has no batch dimension. Any size may be 0.
+struct GemmShape {
+  int64_t batch = 1, m = 0, n = 0, k = 0;
+  bool transA = false, transB = false;
+  bool sharedA = false, sharedB = false;
+  mlir::Type
+      element; ///< f32, f64, or a signless integer, whose arithmetic wraps.
+};
+
+/// Produces `vector<lanes x element>` of an operand: the elements [batch, row,
+/// col .. col + lanes) of its storage order (so `col` is k for a plain A and m
+/// for a transposed one). `buffers` are the kernel's buffers in the function
+/// that is being built; values of any other function must not be used. `mask`,
+/// if not null, says which lanes exist; the others must yield 0 and must not be
+/// read from memory.
+using LoadFn = std::function<mlir::Value(
+    mlir::OpBuilder &, mlir::Location, mlir::ValueRange buffers,
+    mlir::Value batch, mlir::Value row, mlir::Value col, int64_t lanes,
+    mlir::Value mask)>;
+
+/// Consumes `acc`, a vector of the elements [batch, row, col .. col + lanes) of
+/// the result: applies the epilogue and stores. If n is 1, lanes run along the
+/// rows instead, so that they are always neighbours in memory. `mask` is null
+/// if all lanes exist. Vectors are of any power of two of lanes up to the
+/// target's width. `batch`, `row`, `col` are of index type.
+using StoreFn = std::function<void(mlir::OpBuilder &, mlir::Location,
+                                   mlir::ValueRange buffers, mlir::Value batch,
+                                   mlir::Value row, mlir::Value col,
+                                   mlir::Value acc, mlir::Value mask)>;
+
+/// An operand is a dense buffer of the kernel, of any rank, or is computed by
+/// `load`, once for each element.
+struct GemmOperand {
+  int64_t buffer = -1;
+  LoadFn load;
+};
+
+/// What is to be emitted.
+struct GemmKernel {
+  std::string
+      name; ///< Symbol of the product's launch; the packing one adds "_pack".
+  GemmShape shape;
+  llvm::SmallVector<mlir::MemRefType>
+      buffers; ///< Inputs, then outputs: the leading arguments of every launch.
+  GemmOperand a, b;
+  StoreFn store;
+  bool heavyStore = false; ///< The epilogue is more than about four ops: it is
+                           ///< then built once a kernel, in a loop.
+};
+
+/// Facts of the target that the schedule depends on. The bits of the result
+/// depend on `fma` only.
+struct GemmTarget {
+  int64_t vectorBits = 128;
+  int64_t registers = 16;
+  bool fma = false;
+  bool masks = false; ///< Masked vector loads of 32 and 64-bit elements are
+                      ///< instructions.
+  int64_t l1 = 32 << 10, l2 = 512 << 10, l3 = 8 << 20;
+};
+
+/// Appends the launches to `module`, in the order in which they run, and
+/// returns the bytes of workspace they share. If that is not 0, each launch has
+/// a memref<BYTES x i8> after the buffers; it must be aligned to 64 bytes.
+int64_t emitGemm(mlir::ModuleOp module, mlir::Location loc,
+                 const GemmKernel &kernel, const GemmTarget &target);
+
+/// A StoreFn without an epilogue: writes to `buffer`, whose shape is that of
+/// the result with or without unit dimensions.
+StoreFn storeTo(int64_t buffer, const GemmShape &shape);
+
+} // namespace tessera::lowering::cpu

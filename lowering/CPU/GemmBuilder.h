@@ -1,0 +1,152 @@
+// Internal to the Gemm emitter: what its functions share, and a builder with
+// the index arithmetic they need.
+#pragma once
+#include "lowering/CPU/GemmPlan.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "llvm/ADT/DenseMap.h"
+
+namespace tessera::lowering::cpu {
+
+using Values = llvm::SmallVector<mlir::Value>;
+
+/// Builds the body of one function. Constants are made once, at its top; sums
+/// and products with constants that change nothing make no op.
+class FunctionBuilder {
+public:
+  FunctionBuilder(mlir::ModuleOp module, mlir::Location loc,
+                  llvm::StringRef name, mlir::TypeRange arguments,
+                  bool isPrivate);
+
+  mlir::OpBuilder b;
+  mlir::Location loc;
+  mlir::func::FuncOp function;
+
+  mlir::Value arg(unsigned i) { return function.getArgument(i); }
+  mlir::ValueRange args(unsigned from, unsigned count) {
+    return mlir::ValueRange(function.getArguments()).slice(from, count);
+  }
+
+  mlir::Value index(int64_t value);
+  mlir::Value zero(mlir::VectorType type) { return splat(type, 0.0); }
+  mlir::Value splat(mlir::VectorType type, double value);
+  /// The mask of the first `count` lanes.
+  mlir::Value mask(int64_t count, int64_t lanes);
+  /// Stack memory that lives as long as the call.
+  mlir::Value scratch(int64_t elements, mlir::Type element);
+
+  mlir::Value add(mlir::Value x, mlir::Value y);
+  mlir::Value add(mlir::Value x, int64_t y);
+  mlir::Value sub(mlir::Value x, mlir::Value y);
+  mlir::Value mul(mlir::Value x, int64_t y);
+  mlir::Value div(mlir::Value x, int64_t y);
+  mlir::Value rem(mlir::Value x, int64_t y);
+  mlir::Value min(mlir::Value x, mlir::Value y);
+  mlir::Value max(mlir::Value x, mlir::Value y);
+  mlir::Value equal(mlir::Value x, int64_t y);
+
+  /// A loop over [begin, end); one of a single iteration known here makes no
+  /// loop.
+  void loop(mlir::Value begin, mlir::Value end, int64_t step,
+            llvm::function_ref<void(mlir::Value)> body);
+  Values loop(mlir::Value begin, mlir::Value end, int64_t step,
+              mlir::ValueRange init,
+              llvm::function_ref<Values(mlir::Value, mlir::ValueRange)> body);
+  void when(mlir::Value condition, llvm::function_ref<void()> then);
+  Values choose(mlir::Value condition, llvm::function_ref<Values()> then,
+                llvm::function_ref<Values()> otherwise);
+
+  mlir::Value load(mlir::VectorType type, mlir::Value flat, mlir::Value at);
+  void store(mlir::Value vector, mlir::Value flat, mlir::Value at);
+  mlir::Value broadcast(mlir::VectorType type, mlir::Value flat,
+                        mlir::Value at);
+  mlir::Value shuffle(mlir::Value x, mlir::Value y,
+                      llvm::ArrayRef<int64_t> lanes);
+  /// x * y + z as the contract has it: fused on float targets that can.
+  mlir::Value multiplyAdd(mlir::Value x, mlir::Value y, mlir::Value z,
+                          bool fma);
+  mlir::Value addVectors(mlir::Value x, mlir::Value y);
+
+  void call(mlir::func::FuncOp callee, mlir::ValueRange operands);
+  void finish();
+
+private:
+  mlir::Value constant(mlir::TypedAttr value);
+  llvm::DenseMap<mlir::Attribute, mlir::Value> constants;
+};
+
+/// The constant behind an index value, if it is one.
+std::optional<int64_t> constantOf(mlir::Value value);
+
+/// State of one emission.
+struct GemmEmission {
+  mlir::ModuleOp module;
+  mlir::Location loc;
+  const GemmKernel &kernel;
+  const GemmTarget &target;
+  const GemmPlan &plan;
+
+  mlir::Type element() const { return kernel.shape.element; }
+  mlir::VectorType vectorType() const { return vectorType(plan.lanes); }
+  mlir::VectorType vectorType(int64_t lanes) const {
+    return mlir::VectorType::get({lanes}, element());
+  }
+  int64_t elementBytes() const { return element().getIntOrFloatBitWidth() / 8; }
+  int64_t panelColumns() const { return plan.vectors * plan.lanes; }
+
+  // Partial results of a tile: the chains cut by a step of k, and the totals of
+  // the chunks before.
+  bool stepsOverK() const { return plan.kBlock < kernel.shape.k; }
+  int64_t partialColumns() const;
+  mlir::MemRefType partialsType() const;
+
+  // The workspace: packed A, then packed B.
+  int64_t packedABytes() const;
+  int64_t packedBBytes() const;
+  int64_t workspaceBytes() const { return packedABytes() + packedBBytes(); }
+
+  llvm::SmallVector<mlir::Type> launchArguments() const;
+  /// Marks a finished launch: tile count, and each buffer distinct from the
+  /// others.
+  void finishLaunch(FunctionBuilder &f, int64_t tiles) const;
+  mlir::MemRefType flatType(int64_t elements) const {
+    return mlir::MemRefType::get({elements}, element());
+  }
+  /// A buffer of the launch as a one-dimensional memref.
+  mlir::Value flatBuffer(FunctionBuilder &f, int64_t buffer) const;
+  mlir::Value packedA(FunctionBuilder &f) const;
+  mlir::Value packedB(FunctionBuilder &f) const;
+  /// Columns of packed B: each panel is full but the last, which is a multiple
+  /// of a register.
+  int64_t paddedColumns() const;
+
+private:
+  mlir::Value packed(FunctionBuilder &f, int64_t from, int64_t bytes) const;
+};
+
+/// A register block: `rows` rows by `vectors` registers, the last of which
+/// holds `tail` lanes.
+struct RegisterBlock {
+  int64_t rows, vectors, tail;
+};
+
+/// Strides of the operands as the register blocks read them.
+struct ReadStrides {
+  int64_t aRow, aK, bK;
+};
+
+void emitPackLaunch(const GemmEmission &e);
+void emitComputeLaunch(const GemmEmission &e);
+
+/// Arguments of a register block's function: flat A and flat B, the index of
+/// each one's first element at k = 0, batch, row and column; the kernel's
+/// buffers; and if k goes in steps, the partial results, the index of the
+/// first, and the first k.
+mlir::func::FuncOp emitRegisterBlock(const GemmEmission &e, RegisterBlock block,
+                                     mlir::MemRefType a, mlir::MemRefType b,
+                                     ReadStrides strides);
+
+} // namespace tessera::lowering::cpu

@@ -1,0 +1,161 @@
+// A kernel region with one product: hands the Gemm emitter its operands, and the ops after the product as its
+// epilogue.
+#include "lowering/CPU/Emit.h"
+#include "dialects/Tessera/Transforms/SimplifyProducts.h"
+#include "lowering/CPU/Gemm.h"
+#include "lowering/Kernels/FusedBody.h"
+#include "lowering/Kernels/Launch.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace tessera::ir;
+
+namespace tessera::lowering::cpu {
+
+namespace {
+
+/// The kernel's input that an operand of the product is, seen through reshapes; -1 if it is computed.
+int64_t inputOf(Value operand) {
+  while (auto *op = operand.getDefiningOp()) {
+    if (!isa<ReshapeOp, IdentityOp, StopGradientOp>(op))
+      return -1;
+    operand = op->getOperand(0);
+  }
+  return cast<BlockArgument>(operand).getArgNumber();
+}
+
+class GemmKernelEmitter {
+public:
+  GemmKernelEmitter(KernelOp kernel, DotGeneralOp product) : kernel(kernel), product(product) {
+    a = productDims(product, 0);
+    b = productDims(product, 1);
+    shape.batch = a.batchSize;
+    shape.m = a.freeSize;
+    shape.n = b.freeSize;
+    shape.k = a.contractSize;
+    shape.transA = *a.contractFirst;
+    shape.transB = !*b.contractFirst;
+    shape.element = product.getType().getElementType();
+  }
+
+  LogicalResult emit(StringRef name, const TargetInfo &target, ModuleOp module) {
+    GemmKernel gemm;
+    gemm.name = name.str();
+    gemm.shape = shape;
+    gemm.a.buffer = inputOf(product.getA());
+    gemm.b.buffer = inputOf(product.getB());
+    if (gemm.a.buffer < 0 || gemm.b.buffer < 0)
+      return product.emitError("a product's operands lie in memory");
+    for (Type type : llvm::concat<const Type>(llvm::to_vector(kernel.getInputs().getTypes()),
+                                              llvm::to_vector(kernel.getOutputs().getTypes())))
+      gemm.buffers.push_back(flatMemRef(cast<RankedTensorType>(type)));
+    gemm.store = [this](auto &&...args) { store(args...); };
+    gemm.heavyStore = llvm::range_size(kernel.getBody().front()) > 6;
+    GemmTarget facts;
+    facts.vectorBits = target.vectorBits;
+    facts.registers = target.registers();
+    facts.fma = target.hasFMA;
+    facts.masks = target.hasAVX;
+    facts.l1 = target.l1;
+    facts.l2 = target.l2;
+    facts.l3 = target.l3;
+    emitGemm(module, kernel.getLoc(), gemm, facts);
+    return success();
+  }
+
+private:
+  /// Computes and stores the kernel's outputs for the products in `acc`.
+  void store(OpBuilder &builder, Location loc, ValueRange buffers, Value batch, Value row, Value col, Value acc,
+             Value mask) {
+    LaneMath lane(builder, loc);
+    int64_t lanes = cast<VectorType>(acc.getType()).getNumElements();
+    bool alongRows = shape.n == 1;
+    LaneIndex i{row, alongRows ? 1 : 0, 1}, j{col, alongRows ? 0 : 1, 1};
+    LaneIndex position = lane.add(lane.mulConstant({batch, 0, 1}, shape.m * shape.n),
+                                  lane.add(lane.mulConstant(i, shape.n), j));
+    FusedBody body(kernel, buffers.take_front(kernel.getInputs().size()));
+    auto supplied = [&](Value scalarOrVector) {
+      body.supply(product.getResult(), [=](auto &&...) { return scalarOrVector; });
+    };
+    SmallVector<Value> values;
+    auto index = indexOf(lane, {batch, 0, 1}, i, j, lanes);
+    if (succeeded(index)) {
+      // A vector of one lane is a scalar to the body.
+      supplied(lanes == 1 ? extract(builder, loc, acc, 0) : acc);
+      FusedBody::Frame frame(body, builder, mask);
+      for (Value value : yielded())
+        values.push_back(frame.at(value, *index, lanes));
+    } else {
+      values = laneByLane(builder, loc, body, batch, i, j, acc, mask, supplied);
+    }
+    for (auto [value, output] : llvm::zip(values, buffers.drop_front(kernel.getInputs().size())))
+      storeLanes(builder, loc, value, output, position.base, false, lanes == 1 ? Value() : mask);
+  }
+
+  static Value extract(OpBuilder &builder, Location loc, Value vector, int64_t lane) {
+    return vector::ExtractOp::create(builder, loc, vector, ArrayRef<int64_t>{lane});
+  }
+
+  ValueRange yielded() { return cast<YieldOp>(kernel.getBody().front().getTerminator()).getValues(); }
+
+  /// For free dimensions that lanes do not walk evenly: each lane by itself.
+  SmallVector<Value> laneByLane(OpBuilder &builder, Location loc, FusedBody &body, Value batch, LaneIndex i,
+                                LaneIndex j, Value acc, Value mask, llvm::function_ref<void(Value)> supplied) {
+    LaneMath lane(builder, loc);
+    int64_t lanes = cast<VectorType>(acc.getType()).getNumElements();
+    SmallVector<SmallVector<Value>> elements(yielded().size());
+    for (int64_t l = 0; l < lanes; ++l) {
+      auto at = [&](LaneIndex index) -> LaneIndex {
+        Value moved = lane.addConstant(index, l * index.step).base;
+        if (mask && index.step != 0)
+          moved = arith::SelectOp::create(builder, loc, extract(builder, loc, mask, l), moved, index.base);
+        return {moved, 0, 1};
+      };
+      supplied(extract(builder, loc, acc, l));
+      FusedBody::Frame frame(body, builder);
+      auto index = *indexOf(lane, {batch, 0, 1}, at(i), at(j), 1);
+      for (auto [value, list] : llvm::zip(yielded(), elements))
+        list.push_back(frame.at(value, index, 1));
+    }
+    SmallVector<Value> vectors;
+    for (auto &list : elements)
+      vectors.push_back(vector::FromElementsOp::create(
+          builder, loc, VectorType::get({lanes}, list.front().getType()), list));
+    return vectors;
+  }
+
+  /// The index in the product's shape.
+  FailureOr<SmallVector<LaneIndex>> indexOf(LaneMath &lane, LaneIndex batch, LaneIndex i, LaneIndex j, int64_t lanes) {
+    auto sizes = product.getType().getShape();
+    size_t nBatch = a.batch.size(), nRows = a.free.size();
+    auto batchPart = lane.delinearize(batch, sizes.take_front(nBatch), lanes);
+    auto rowPart = lane.delinearize(i, sizes.slice(nBatch, nRows), lanes);
+    auto colPart = lane.delinearize(j, sizes.drop_front(nBatch + nRows), lanes);
+    if (failed(batchPart) || failed(rowPart) || failed(colPart))
+      return failure();
+    SmallVector<LaneIndex> index(*batchPart);
+    llvm::append_range(index, *rowPart);
+    llvm::append_range(index, *colPart);
+    return index;
+  }
+
+  KernelOp kernel;
+  DotGeneralOp product;
+  ProductDims a, b;
+  GemmShape shape;
+};
+
+} // namespace
+
+LogicalResult emitGemm(KernelOp kernel, StringRef name, const TargetInfo &target, ModuleOp module) {
+  auto products = kernel.getBody().front().getOps<DotGeneralOp>();
+  if (!llvm::hasSingleElement(products))
+    return kernel.emitOpError("a gemm kernel holds one product");
+  DotGeneralOp product = *products.begin();
+  if (!productDims(product, 0).contractFirst || !productDims(product, 1).contractFirst)
+    return product.emitError("a product's dimensions are grouped before it becomes a kernel");
+  return GemmKernelEmitter(kernel, product).emit(name, target, module);
+}
+
+} // namespace tessera::lowering::cpu

@@ -1,0 +1,50 @@
+// The schedule of a Gemm kernel: register blocks, packing, cache blocks and
+// tiles, all fixed by shape and target.
+#pragma once
+#include "lowering/CPU/Gemm.h"
+
+namespace tessera::lowering::cpu {
+
+/// Everything the emitter decides by measurement rather than by meaning. No
+/// field changes the bits of a result.
+struct GemmPlan {
+  int64_t lanes = 1; ///< Elements of a vector register.
+
+  // Register blocks. Rows are cut into `tallBlocks` blocks of `tallRows` and
+  // then blocks of one row fewer, so that no block is much smaller than the
+  // others. Columns are cut into blocks of `vectors` registers and one
+  // remainder.
+  int64_t rowBlocks = 0, tallBlocks = 0, tallRows = 1;
+  int64_t vectors = 1;
+
+  // Packed operands live in the workspace. B becomes panels as wide as a
+  // register block, A rows with the padded leading dimension `aStride`.
+  bool packA = false, packB = false;
+  int64_t aStride = 0;
+
+  // A tile is `tileBlocks` row blocks by `tileColumns` columns, with all of k
+  // in steps of `kBlock`: either all of k, or kProductChunk, or a divisor of
+  // it. Partial results wait in a buffer of the tile.
+  int64_t kBlock = 0;
+  int64_t tileBlocks = 1, tileColumns = 1;
+  bool columnsOuter = false; ///< Within a tile, all row blocks visit a column
+                             ///< block before the next column block.
+
+  int64_t prefetchB = 0;
+
+  bool splitTail = true;  ///< Store the last columns as vectors of 4, 2 and 1
+                          ///< lanes rather than by mask.
+  bool storeLoop = false; ///< Run the epilogue as a loop over the register
+                          ///< block, spilled to the stack.
+};
+
+/// Chooses the schedule. `shape` must not have an empty dimension other than k.
+GemmPlan planGemm(const GemmShape &shape, const GemmTarget &target,
+                  bool producesA, bool producesB, bool heavyStore);
+
+/// emitGemm with a given schedule, for tests and measurements.
+int64_t emitGemm(mlir::ModuleOp module, mlir::Location loc,
+                 const GemmKernel &kernel, const GemmTarget &target,
+                 const GemmPlan &plan);
+
+} // namespace tessera::lowering::cpu

@@ -1,0 +1,175 @@
+// The Loop emitter: every output element is a function of its index; views are folded into the indexing.
+//
+// The innermost dimension runs in vectors with a scalar tail. Where no op of the body looks at the index, all
+// dimensions are one, so that short rows cost nothing.
+#include "lowering/CPU/Emit.h"
+#include "lowering/Kernels/FusedBody.h"
+#include "lowering/Kernels/Launch.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+using namespace tessera::ir;
+
+namespace tessera::lowering::cpu {
+
+namespace {
+
+/// Elements that one tile computes at least: enough work to pay for handing it to a thread.
+constexpr int64_t kTileElements = 16384;
+
+/// Whether each result element depends on operand elements at the same flat position only.
+bool isFlat(KernelOp kernel) {
+  return llvm::all_of(kernel.getBody().front().without_terminator(), [](Operation &op) {
+    if (isa<ScalarOpInterface>(op) || isa<ConstantOp, IdentityOp, StopGradientOp>(op))
+      return true;
+    auto broadcast = dyn_cast<BroadcastOp>(op);
+    return broadcast && tensorType(broadcast.getX()).getNumElements() == 1;
+  });
+}
+
+class LoopEmitter {
+public:
+  LoopEmitter(KernelOp kernel, StringRef name, const TargetInfo &target, ModuleOp module)
+      : kernel(kernel), target(target), space(cast<RankedTensorType>(kernel.getOutputs()[0].getType())) {
+    shape.assign(space.getShape().begin(), space.getShape().end());
+    flat = isFlat(kernel);
+    if (flat || shape.empty())
+      shape = {space.getNumElements()};
+    inner = shape.back();
+    rows = inner == 0 ? 0 : space.getNumElements() / inner;
+    lanes = widestLanes();
+    // A tile is some rows, or where there is one row a piece of it.
+    rowsPerTile = rows > 1 ? std::max<int64_t>(1, kTileElements / inner) : 1;
+    int64_t columnTiles = rows > 1 ? 1 : llvm::divideCeil(inner, kTileElements);
+    int64_t tiles = space.getNumElements() == 0 ? 0 : llvm::divideCeil(rows, rowsPerTile) * columnTiles;
+    launch.emplace(module, kernel, name, tiles);
+    body.emplace(kernel, launch->inputs());
+  }
+
+  void emit() {
+    if (inner > 0) {
+      Value tile = launch->forEachTile();
+      if (rows > 1)
+        emitRows(tile);
+      else
+        emitPiece(tile);
+    }
+    launch->finish();
+  }
+
+private:
+  OpBuilder &b() { return launch->body(); }
+
+  /// Full registers of the widest element, so that no value spills over several registers needlessly.
+  int64_t widestLanes() {
+    int64_t least = target.vectorBits / 8;
+    auto consider = [&](Value v) {
+      least = std::min<int64_t>(least, target.lanes(storageType(tensorType(v).getElementType())));
+    };
+    for (Operation &op : kernel.getBody().front().without_terminator())
+      for (Value result : op.getResults())
+        consider(result);
+    for (Value input : kernel.getInputs())
+      consider(input);
+    return inner >= least ? least : 1;
+  }
+
+  void emitRows(Value tile) {
+    Location loc = launch->loc();
+    LaneMath lane(b(), loc);
+    Value first = lane.mulConstant({tile, 0, 1}, rowsPerTile).base;
+    Value last = lane.addConstant({first, 0, 1}, rowsPerTile).base;
+    last = arith::MinSIOp::create(b(), loc, last, launch->number(rows));
+    Value row = launch->openLoop(first, last, 1);
+    LaneMath inside(b(), loc);
+    auto outer = *inside.delinearize({row, 0, 1}, ArrayRef(shape).drop_back(), 1);
+    Value start = inside.mulConstant({row, 0, 1}, inner).base;
+    emitSpan(outer, start, launch->number(0), launch->number(inner / lanes * lanes), lanes);
+    if (inner % lanes != 0)
+      emitSpan(outer, start, launch->number(inner / lanes * lanes), launch->number(inner), 1);
+  }
+
+  void emitPiece(Value tile) {
+    Location loc = launch->loc();
+    LaneMath lane(b(), loc);
+    SmallVector<LaneIndex> outer(shape.size() - 1, lane.constant(0));
+    Value zero = launch->number(0);
+    int64_t whole = inner / lanes * lanes;
+    Value first = lane.mulConstant({tile, 0, 1}, kTileElements).base;
+    Value last = lane.addConstant({first, 0, 1}, kTileElements).base;
+    auto upTo = [&](int64_t limit) -> Value {
+      return arith::MinSIOp::create(b(), loc, last, launch->number(limit));
+    };
+    emitSpan(outer, zero, first, upTo(whole), lanes);
+    if (inner % lanes != 0)
+      emitSpan(outer, zero, arith::MaxSIOp::create(b(), loc, first, launch->number(whole)), upTo(inner), 1);
+  }
+
+  /// The elements [from, to) of the row that starts at the flat position `start`, `width` at a time.
+  void emitSpan(ArrayRef<LaneIndex> outer, Value start, Value from, Value to, int64_t width) {
+    Value j = launch->openLoop(from, to, width);
+    LaneMath lane(b(), launch->loc());
+    FusedBody::Frame frame(*body, b());
+    LaneIndex column{j, 1, width};
+    SmallVector<LaneIndex> index = indexOf(outer, column);
+    Value position = lane.add({start, 0, 1}, {j, 0, 1}).base;
+    auto yield = cast<YieldOp>(kernel.getBody().front().getTerminator());
+    SmallVector<Value> values;
+    for (Value value : yield.getValues())
+      values.push_back(frame.at(value, index, width));
+    for (auto [value, output] : llvm::zip(values, launch->outputs()))
+      storeLanes(b(), launch->loc(), value, output, position, width > 1 && isStreaming());
+    launch->closeLoop();
+  }
+
+  /// The index in the ops' shape; in a flat body the position stands in the innermost dimension of more
+  /// than one element, where inputs and outputs are linear, and the others are zero.
+  SmallVector<LaneIndex> indexOf(ArrayRef<LaneIndex> outer, LaneIndex column) {
+    if (!flat) {
+      SmallVector<LaneIndex> index(outer);
+      if (space.getRank() > 0)
+        index.push_back(column);
+      return index;
+    }
+    LaneMath lane(b(), launch->loc());
+    SmallVector<LaneIndex> index(space.getRank(), lane.constant(0));
+    for (int64_t dim = space.getRank(); dim-- > 0;)
+      if (space.getDimSize(dim) != 1) {
+        index[dim] = column;
+        break;
+      }
+    return index;
+  }
+
+  /// Results that do not fit the last cache are not worth keeping in it.
+  bool isStreaming() {
+    int64_t bytes = 0;
+    for (Type type : kernel.getOutputs().getTypes())
+      bytes += cast<RankedTensorType>(type).getNumElements() * 4;
+    return bytes > target.l3 && (flat || inner % lanes == 0);
+  }
+
+  KernelOp kernel;
+  const TargetInfo &target;
+  RankedTensorType space;
+  SmallVector<int64_t> shape;
+  bool flat;
+  int64_t inner, rows, lanes, rowsPerTile;
+  std::optional<Launch> launch;
+  std::optional<FusedBody> body;
+};
+
+} // namespace
+
+LogicalResult emitLoop(KernelOp kernel, StringRef name, const TargetInfo &target, ModuleOp module) {
+  auto types = kernel.getOutputs().getTypes();
+  if (types.empty())
+    return kernel.emitOpError("a loop kernel needs an output");
+  auto shapeOf = [](Type type) { return cast<RankedTensorType>(type).getShape(); };
+  if (!llvm::all_of(types, [&](Type type) { return shapeOf(type) == shapeOf(types.front()); }))
+    return kernel.emitOpError("a loop kernel's outputs have one shape");
+  LoopEmitter(kernel, name, target, module).emit();
+  return success();
+}
+
+} // namespace tessera::lowering::cpu

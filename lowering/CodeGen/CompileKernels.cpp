@@ -1,0 +1,302 @@
+// Kernel jobs: memory cache, disk cache, then a compilation on one of several
+// threads.
+#include "lowering/CodeGen/CompileKernels.h"
+#include "lowering/CodeGen/Optimize.h"
+#include "mlir/IR/Diagnostics.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/Support/DataExtractor.h"
+#include "llvm/Support/raw_ostream.h"
+#include <atomic>
+#include <optional>
+#include <system_error>
+#include <thread>
+
+using namespace llvm;
+
+namespace tessera::lowering {
+
+namespace {
+
+constexpr StringRef kKind = "kernel";
+
+Error textError(const Twine &text) {
+  return createStringError(inconvertibleErrorCode(), text);
+}
+
+std::string suffixOfKey(StringRef cacheKey) {
+  return ("_" + cacheKey.take_front(32)).str();
+}
+
+/// Launches and object as one string; the cache checks that it comes back
+/// unchanged.
+std::string encode(const KernelObject &object) {
+  std::string bytes;
+  auto number = [&](int64_t value) {
+    bytes.append(reinterpret_cast<const char *>(&value), sizeof(value));
+  };
+  auto text = [&](StringRef value) {
+    number(static_cast<int64_t>(value.size()));
+    bytes += value;
+  };
+  number(static_cast<int64_t>(object.launches.size()));
+  for (const LaunchInfo &launch : object.launches) {
+    text(launch.name);
+    text(launch.symbol);
+    number(launch.tiles);
+    number(launch.buffers);
+    number(launch.workspaceBytes);
+  }
+  text(object.bytes);
+  return bytes;
+}
+
+std::optional<KernelObject> decode(StringRef bytes) {
+  DataExtractor data(bytes, /*IsLittleEndian=*/true, /*AddressSize=*/8);
+  DataExtractor::Cursor at(0);
+  auto number = [&] { return static_cast<int64_t>(data.getU64(at)); };
+  auto text = [&] {
+    uint64_t size = data.getU64(at);
+    return data.getBytes(at, size).str();
+  };
+  KernelObject object;
+  int64_t count = number();
+  for (int64_t i = 0; i < count && at; ++i) {
+    LaunchInfo &launch = object.launches.emplace_back();
+    launch.name = text();
+    launch.symbol = text();
+    launch.tiles = number();
+    launch.buffers = number();
+    launch.workspaceBytes = number();
+  }
+  object.bytes = text();
+  if (Error error = at.takeError()) {
+    consumeError(std::move(error));
+    return std::nullopt;
+  }
+  return object;
+}
+
+const mlir::DialectRegistry &codeGenDialects() {
+  static const mlir::DialectRegistry *registry = [] {
+    auto *dialects = new mlir::DialectRegistry;
+    registerCodeGenDialects(*dialects);
+    return dialects;
+  }();
+  return *registry;
+}
+
+/// One thread's means: a context of its own that lives for one call of
+/// compileKernels(). What it uniques is then freed, and threads do not share a
+/// lock.
+class Worker {
+public:
+  explicit Worker(const CompileOptions &options)
+      : options(options),
+        context(codeGenDialects(), mlir::MLIRContext::Threading::DISABLED) {
+    context.getDiagEngine().registerHandler(
+        [this](mlir::Diagnostic &diagnostic) { record(diagnostic); });
+  }
+
+  Expected<KernelObject> compile(const KernelJob &job, StringRef cacheKey,
+                                 std::mutex &dumpMutex) {
+    diagnostics.clear();
+    auto failed = [&] {
+      return textError(
+          "internal error: kernel " + job.name + ": " +
+          (diagnostics.empty() ? "the emitter failed" : diagnostics));
+    };
+    mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> module =
+        job.build(context);
+    if (mlir::failed(module) || !*module)
+      return failed();
+    auto dump = [&](DumpStage stage, StringRef text) {
+      std::lock_guard<std::mutex> lock(dumpMutex);
+      options.dump(job, stage, text);
+    };
+    if (options.dump)
+      dump(DumpStage::Loops, print(**module));
+    KernelObject object;
+    LowerOptions lower{options.expandMath, suffixOfKey(cacheKey)};
+    if (mlir::failed(lowerKernelModule(**module, options.target, lower,
+                                       &object.launches)))
+      return failed();
+    Expected<IRModule> ir = translateToIR(**module);
+    if (!ir)
+      return ir.takeError();
+    if (Error error = optimize(*ir, options.target))
+      return std::move(error);
+    if (options.dump) {
+      dump(DumpStage::LLVM, printIR(*ir));
+      Expected<std::string> assembly = emitAssembly(*ir, options.target);
+      if (!assembly)
+        return assembly.takeError();
+      dump(DumpStage::Code, *assembly);
+    }
+    Expected<std::string> bytes = emitObject(std::move(*ir), options.target);
+    if (!bytes)
+      return bytes.takeError();
+    object.bytes = std::move(*bytes);
+    return object;
+  }
+
+private:
+  void record(mlir::Diagnostic &diagnostic) {
+    if (diagnostic.getSeverity() != mlir::DiagnosticSeverity::Error)
+      return;
+    raw_string_ostream os(diagnostics);
+    os << (diagnostics.empty() ? "" : "; ");
+    if (!isa<mlir::UnknownLoc>(diagnostic.getLocation()))
+      os << diagnostic.getLocation() << ": ";
+    os << diagnostic;
+  }
+
+  static std::string print(mlir::ModuleOp module) {
+    std::string text;
+    raw_string_ostream os(text);
+    module.print(os, mlir::OpPrintingFlags().enableDebugInfo(true, true));
+    return text;
+  }
+
+  const CompileOptions &options;
+  mlir::MLIRContext context;
+  std::string diagnostics;
+};
+
+/// Calls `task(worker, i)` for each i below `count`, on up to `threads` threads
+/// of which the caller's is one. Threads and contexts are made only when a task
+/// needs them.
+void forEach(size_t count, unsigned threads, const CompileOptions &options,
+             function_ref<void(std::optional<Worker> &, size_t)> task) {
+  std::atomic<size_t> next{0};
+  auto work = [&] {
+    std::optional<Worker> worker;
+    for (size_t i = next++; i < count; i = next++)
+      task(worker, i);
+  };
+  std::vector<std::thread> others;
+  try {
+    for (size_t t = 1; t < std::min<size_t>(threads, count); ++t)
+      others.emplace_back(work);
+  } catch (const std::system_error &) {
+    // The system has no more threads: those that there are do the work.
+  }
+  work();
+  for (std::thread &thread : others)
+    thread.join();
+}
+
+/// One distinct key among the jobs.
+struct Task {
+  const KernelJob *job;
+  std::string cacheKey;
+  std::string error;
+  KernelObject object;
+  std::shared_ptr<const CompiledObject> loaded;
+};
+
+class Compilation {
+public:
+  Compilation(ArrayRef<KernelJob> jobs, const CompileOptions &options)
+      : options(options),
+        cache(options.cache ? *options.cache : ObjectCache::instance()) {
+    StringMap<size_t> known;
+    for (const KernelJob &job : jobs) {
+      std::string key = ObjectCache::keyFor(job.key, options.target);
+      auto [it, isNew] = known.try_emplace(key, tasks.size());
+      if (isNew)
+        tasks.push_back({&job, key, {}, {}, {}});
+      taskOfJob.push_back(it->second);
+    }
+  }
+
+  /// Fills in `object` of each task, and `loaded` if asked.
+  Error run(bool load) {
+    std::vector<Task *> missing;
+    for (Task &task : tasks) {
+      if (load && !options.dump)
+        task.loaded = cache.find(task.cacheKey);
+      if (!task.loaded)
+        missing.push_back(&task);
+    }
+    forEach(missing.size(), options.threads, options,
+            [&](std::optional<Worker> &worker, size_t i) {
+              Task &task = *missing[i];
+              if (Error error = obtain(worker, task, load))
+                task.error = toString(std::move(error));
+            });
+    std::string errors;
+    for (Task *task : missing)
+      if (!task->error.empty())
+        errors += (errors.empty() ? "" : "\n") + task->error;
+    return errors.empty() ? Error::success() : textError(errors);
+  }
+
+  const CompileOptions &options;
+  std::vector<Task> tasks;
+  std::vector<size_t> taskOfJob;
+
+private:
+  Error obtain(std::optional<Worker> &worker, Task &task, bool load) {
+    if (!options.dump)
+      if (std::optional<std::string> bytes = cache.get(kKind, task.cacheKey))
+        if (std::optional<KernelObject> object = decode(*bytes)) {
+          task.object = std::move(*object);
+          return load ? this->load(task) : Error::success();
+        }
+    if (!worker)
+      worker.emplace(options);
+    Expected<KernelObject> object =
+        worker->compile(*task.job, task.cacheKey, dumpMutex);
+    if (!object)
+      return object.takeError();
+    task.object = std::move(*object);
+    cache.put(kKind, task.cacheKey, encode(task.object));
+    return load ? this->load(task) : Error::success();
+  }
+
+  Error load(Task &task) {
+    Expected<std::shared_ptr<LoadedObject>> code =
+        loadObject(task.object.bytes, task.cacheKey);
+    if (!code)
+      return code.takeError();
+    auto loaded = std::make_shared<CompiledObject>();
+    loaded->launches = std::move(task.object.launches);
+    loaded->code = std::move(*code);
+    task.loaded = std::move(loaded);
+    cache.insert(task.cacheKey, task.loaded);
+    return Error::success();
+  }
+
+  ObjectCache &cache;
+  std::mutex dumpMutex;
+};
+
+} // namespace
+
+std::string symbolSuffix(const KernelJob &job, const TargetInfo &target) {
+  return suffixOfKey(ObjectCache::keyFor(job.key, target));
+}
+
+Expected<std::vector<std::shared_ptr<const CompiledObject>>>
+compileKernels(ArrayRef<KernelJob> jobs, const CompileOptions &options) {
+  Compilation compilation(jobs, options);
+  if (Error error = compilation.run(/*load=*/true))
+    return std::move(error);
+  std::vector<std::shared_ptr<const CompiledObject>> kernels;
+  for (size_t task : compilation.taskOfJob)
+    kernels.push_back(compilation.tasks[task].loaded);
+  return kernels;
+}
+
+Expected<std::vector<KernelObject>>
+compileKernelObjects(ArrayRef<KernelJob> jobs, const CompileOptions &options) {
+  Compilation compilation(jobs, options);
+  if (Error error = compilation.run(/*load=*/false))
+    return std::move(error);
+  std::vector<KernelObject> objects;
+  for (size_t task : compilation.taskOfJob)
+    objects.push_back(compilation.tasks[task].object);
+  return objects;
+}
+
+} // namespace tessera::lowering

@@ -1,0 +1,63 @@
+// Compiles many kernels at once, each apart, through the caches.
+#pragma once
+#include "lowering/CodeGen/LowerToLLVM.h"
+#include "lowering/CodeGen/ObjectCache.h"
+#include "mlir/IR/OwningOpRef.h"
+#include <functional>
+
+namespace tessera::lowering {
+
+/// One kernel to compile.
+struct KernelJob {
+  /// Bytes that determine, with the target, what `build` makes.
+  std::string key;
+  /// For messages and dumps.
+  std::string name;
+  /// Makes the kernel module; called on some thread, only if no cache has the
+  /// kernel. Diagnostics it emits become the text of the error. It must not
+  /// throw.
+  std::function<mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>>(
+      mlir::MLIRContext &)>
+      build;
+};
+
+/// What a dump is given, in this order.
+enum class DumpStage { Loops, LLVM, Code };
+
+struct CompileOptions {
+  TargetInfo target;
+  unsigned threads = 1;
+  std::function<llvm::LogicalResult(mlir::ModuleOp, const TargetInfo &)>
+      expandMath;
+  /// The cache to use; null means the process's.
+  ObjectCache *cache = nullptr;
+  /// If set, every kernel is compiled and no cache is asked; called for each
+  /// kernel and stage, by one thread at a time, with the text of the kernel
+  /// module, the LLVM IR or the assembly.
+  std::function<void(const KernelJob &, DumpStage, llvm::StringRef)> dump;
+};
+
+/// A compiled kernel as bytes of an ELF object that refers to nothing but
+/// memcpy, memmove and memset.
+struct KernelObject {
+  std::vector<LaunchInfo> launches;
+  std::string bytes;
+};
+
+/// The end that compileKernels() gives to the exported names of this job's
+/// kernel: launch NAME is NAME + suffix. So names are known before anything is
+/// compiled.
+std::string symbolSuffix(const KernelJob &job, const TargetInfo &target);
+
+/// Compiles the jobs, in parallel and through the caches, and loads them into
+/// this process. Jobs of the same key are compiled once. If any fails, the
+/// error has the text of all that failed.
+llvm::Expected<std::vector<std::shared_ptr<const CompiledObject>>>
+compileKernels(llvm::ArrayRef<KernelJob> jobs, const CompileOptions &options);
+
+/// The same without loading, for any target.
+llvm::Expected<std::vector<KernelObject>>
+compileKernelObjects(llvm::ArrayRef<KernelJob> jobs,
+                     const CompileOptions &options);
+
+} // namespace tessera::lowering

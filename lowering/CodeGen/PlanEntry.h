@@ -1,0 +1,56 @@
+// The host code of a program: calls its kernels in order on pointers into its
+// buffers and its arena.
+#pragma once
+#include "lowering/CodeGen/CompileKernels.h"
+#include "lowering/CodeGen/Optimize.h"
+
+namespace tessera::lowering {
+
+/// A place in memory that a kernel gets a pointer to.
+struct BufferRef {
+  enum Kind { Buffer, Arena } kind = Buffer;
+  int64_t index = 0;  ///< Which of the entry's buffers (inputs, then outputs);
+                      ///< unused for the arena.
+  int64_t offset = 0; ///< In bytes from the start of the buffer or the arena.
+};
+
+/// One call of a kernel's launch.
+struct PlanLaunch {
+  std::string symbol; ///< LaunchInfo::symbol.
+  int64_t tiles = 1;
+  std::vector<BufferRef> buffers;
+};
+
+/// A program as kernels and memory. Launches run in order, each after the one
+/// before has finished.
+struct Plan {
+  int64_t arenaBytes = 0;
+  std::vector<PlanLaunch> launches;
+};
+
+/// A plan that is loaded. `entry` is a tessera_entry_fn and lives as long as
+/// `code`, which holds the kernels too.
+struct CompiledPlan {
+  std::shared_ptr<LoadedObject> code;
+  void *entry = nullptr;
+};
+
+/// The LLVM IR of `int name(const tessera_host *, void *const *buffers, const
+/// int64_t *dims, void *arena, tessera_status *)`, which refers to the launches
+/// by symbol and holds all else that it needs. It runs with the standard
+/// floating-point environment and restores the caller's. It returns 0.
+llvm::Expected<IRModule> planIR(const Plan &plan, llvm::StringRef name,
+                                const TargetInfo &target);
+
+/// planIR() as an object to link with those of the kernels.
+llvm::Expected<std::string> planObject(const Plan &plan, llvm::StringRef name,
+                                       const TargetInfo &target);
+
+/// Compiles, or takes from the cache, and loads the entry of `plan`, whose
+/// symbols are those of `kernels`.
+llvm::Expected<CompiledPlan>
+loadPlan(const Plan &plan,
+         llvm::ArrayRef<std::shared_ptr<const CompiledObject>> kernels,
+         const TargetInfo &target, ObjectCache *cache = nullptr);
+
+} // namespace tessera::lowering

@@ -1,0 +1,174 @@
+// Runs the pipeline and makes an executable of its result.
+#include "lowering/Compiler.h"
+#include "dialects/Tessera/IR/Tessera.h"
+#include "lowering/Dump.h"
+#include "lowering/Math/ExpandMath.h"
+#include "lowering/Pipeline.h"
+#include "lowering/Plan/PlanMemory.h"
+#include "lowering/ProgramCache.h"
+#include "mlir/IR/Diagnostics.h"
+#include "runtime/Environment.h"
+#include "runtime/Executable.h"
+#include <thread>
+
+using namespace mlir;
+
+namespace tessera::lowering {
+
+static runtime::DType dtypeOf(Type element) {
+  using runtime::DType;
+  if (element.isF32())
+    return DType::f32;
+  if (element.isF64())
+    return DType::f64;
+  if (element.isF16())
+    return DType::f16;
+  if (element.isBF16())
+    return DType::bf16;
+  switch (element.getIntOrFloatBitWidth()) {
+  case 1:
+    return DType::boolean;
+  case 8:
+    return DType::i8;
+  case 16:
+    return DType::i16;
+  case 32:
+    return DType::i32;
+  default:
+    return DType::i64;
+  }
+}
+
+static runtime::BufferInfo bufferOf(Type type) {
+  auto tensor = cast<RankedTensorType>(type);
+  auto shape = tensor.getShape();
+  return runtime::BufferInfo::make(dtypeOf(tensor.getElementType()), {shape.begin(), shape.end()});
+}
+
+namespace {
+/// One compilation: stages, then code. A program that the disk cache knows skips the stages.
+class Compilation {
+public:
+  Compilation(ModuleOp module, const ProgramOptions &options, std::string &error)
+      : module(module), options(options), error(error),
+        dump(options.dump.empty() ? runtime::readVariable(runtime::Variable::Dump).value_or("") : options.dump,
+             mainFunction(module).getLoc()) {}
+
+  FailureOr<std::shared_ptr<runtime::Executable>> run() {
+    auto host = hostTargetOrError();
+    if (!host)
+      return fail(host.takeError());
+    target = *host;
+    compile.target = target;
+    compile.threads = options.threads > 0 ? options.threads : std::max(1u, std::thread::hardware_concurrency());
+    compile.expandMath = expandKernelMath;
+    if (dump.enabled())
+      compile.dump = [this](const KernelJob &job, DumpStage stage, StringRef text) { dump.kernel(job, stage, text); };
+    std::string key = programKey();
+    if (auto known = fromCache(key))
+      return known;
+    return compileAnew(key);
+  }
+
+private:
+  /// What determines the code: the program without its locations, and how it is compiled.
+  std::string programKey() {
+    std::string text = options.fuse ? "fused\n" : "unfused\n";
+    llvm::raw_string_ostream out(text);
+    module.print(out, OpPrintingFlags().enableDebugInfo(false).useLocalScope());
+    return ObjectCache::keyFor(text, target);
+  }
+
+  std::shared_ptr<runtime::Executable> fromCache(const std::string &key) {
+    if (dump.enabled())
+      return nullptr;
+    auto bytes = ObjectCache::instance().get("program", key);
+    auto entry = bytes ? decodeProgram(*bytes) : std::nullopt;
+    if (!entry)
+      return nullptr;
+    std::vector<KernelJob> jobs;
+    for (const std::string &kernel : entry->kernelKeys)
+      jobs.push_back({kernel, "cached", [](MLIRContext &) { return failure(); }});
+    auto kernels = compileKernels(jobs, compile);
+    if (!kernels) { // A kernel is gone from the cache.
+      llvm::consumeError(kernels.takeError());
+      return nullptr;
+    }
+    auto code = loadPlan(entry->plan, *kernels, target);
+    if (!code) {
+      llvm::consumeError(code.takeError());
+      return nullptr;
+    }
+    return makeExecutable(entry->plan, *code);
+  }
+
+  FailureOr<std::shared_ptr<runtime::Executable>> compileAnew(const std::string &key) {
+    if (failed(runStages()))
+      return failure();
+    std::vector<KernelJob> jobs = kernelJobs(mainFunction(module), target);
+    auto kernels = compileKernels(jobs, compile);
+    if (!kernels)
+      return fail(kernels.takeError());
+    ProgramEntry entry{makePlan(mainFunction(module), *kernels), {}};
+    auto code = loadPlan(entry.plan, *kernels, target);
+    if (!code)
+      return fail(code.takeError());
+    for (const KernelJob &job : jobs)
+      entry.kernelKeys.push_back(job.key);
+    if (!dump.enabled())
+      ObjectCache::instance().put("program", key, encodeProgram(entry));
+    return makeExecutable(entry.plan, *code);
+  }
+
+  LogicalResult runStages() {
+    ScopedDiagnosticHandler handler(module.getContext(), [&](Diagnostic &diagnostic) {
+      llvm::raw_string_ostream(error) << diagnostic << "\n";
+      return success();
+    });
+    dump.module("0-trace.mlir", module);
+    if (failed(toTensorStage(module)))
+      return failure();
+    dump.module("1-tensor.mlir", module);
+    if (failed(toKernelsStage(module, options.fuse)))
+      return failure();
+    dump.module("2-kernels.mlir", module);
+    if (failed(toPlanStage(module)))
+      return failure();
+    dump.module("3-plan.mlir", module);
+    return success();
+  }
+
+  LogicalResult fail(llvm::Error reason) {
+    error += llvm::toString(std::move(reason));
+    return failure();
+  }
+
+  std::shared_ptr<runtime::Executable> makeExecutable(const Plan &plan, const CompiledPlan &code) {
+    func::FuncOp function = mainFunction(module);
+    runtime::ExecutableInfo info;
+    info.name = "main";
+    info.entry = reinterpret_cast<tessera_entry_fn>(code.entry);
+    info.arenaBytes = plan.arenaBytes;
+    info.keepAlive = code.code;
+    for (Type type : function.getArgumentTypes())
+      info.inputs.push_back(bufferOf(type));
+    for (Type type : function.getResultTypes())
+      info.outputs.push_back(bufferOf(type));
+    return std::make_shared<runtime::Executable>(std::move(info));
+  }
+
+  ModuleOp module;
+  const ProgramOptions &options;
+  std::string &error;
+  Dump dump;
+  TargetInfo target;
+  CompileOptions compile;
+};
+} // namespace
+
+FailureOr<std::shared_ptr<runtime::Executable>> compile(ModuleOp module, const ProgramOptions &options,
+                                                        std::string &error) {
+  return Compilation(module, options, error).run();
+}
+
+} // namespace tessera::lowering

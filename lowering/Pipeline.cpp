@@ -1,0 +1,110 @@
+// The stages of a program as straight-line functions.
+#include "lowering/Pipeline.h"
+#include "dialects/Tessera/IR/Tessera.h"
+#include "dialects/Tessera/Transforms/Decompose.h"
+#include "dialects/Tessera/Transforms/Fuse.h"
+#include "dialects/Tessera/Transforms/SimplifyProducts.h"
+#include "lowering/CPU/Emit.h"
+#include "lowering/CodeGen/Hash.h"
+#include "lowering/Plan/PlanMemory.h"
+#include "mlir/Bytecode/BytecodeReader.h"
+#include "mlir/Bytecode/BytecodeWriter.h"
+#include "mlir/IR/Verifier.h"
+#include "mlir/Transforms/CSE.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "llvm/Support/MemoryBuffer.h"
+
+using namespace mlir;
+using namespace tessera::ir;
+
+namespace tessera::lowering {
+
+func::FuncOp mainFunction(ModuleOp module) { return module.lookupSymbol<func::FuncOp>("main"); }
+
+/// Folds, applies the canonical forms of the dialect's ops, and merges common subexpressions.
+static void simplify(func::FuncOp function) {
+  RewritePatternSet patterns(function.getContext());
+  BroadcastOp::getCanonicalizationPatterns(patterns, function.getContext());
+  ReshapeOp::getCanonicalizationPatterns(patterns, function.getContext());
+  TransposeOp::getCanonicalizationPatterns(patterns, function.getContext());
+  (void)applyPatternsGreedily(function, std::move(patterns));
+  IRRewriter rewriter(function.getContext());
+  DominanceInfo dominance(function);
+  eliminateCommonSubExpressions(rewriter, dominance, function);
+}
+
+LogicalResult toTensorStage(ModuleOp module) {
+  func::FuncOp function = mainFunction(module);
+  decomposeComposites(function);
+  simplify(function);
+  simplifyProducts(function);
+  simplify(function);
+  return verify(module);
+}
+
+LogicalResult toKernelsStage(ModuleOp module, bool fuse) {
+  formKernels(mainFunction(module), fuse);
+  return verify(module);
+}
+
+LogicalResult toPlanStage(ModuleOp module) {
+  planMemory(mainFunction(module));
+  if (failed(verify(module)))
+    return failure();
+  return verifyPlan(mainFunction(module));
+}
+
+/// A module that holds a copy of the kernel in a function of the kernel's inputs.
+static OwningOpRef<ModuleOp> isolate(KernelOp kernel) {
+  OpBuilder builder(kernel.getContext());
+  OwningOpRef<ModuleOp> module = ModuleOp::create(builder.getUnknownLoc());
+  builder.setInsertionPointToEnd(module->getBody());
+  auto type = builder.getFunctionType(kernel.getInputs().getTypes(), kernel.getOutputs().getTypes());
+  auto function = func::FuncOp::create(builder, kernel.getLoc(), "kernel", type);
+  builder.setInsertionPointToStart(function.addEntryBlock());
+  auto copy = cast<KernelOp>(builder.clone(*kernel));
+  copy->setOperands(function.getArguments());
+  copy.removePlacesAttr();
+  copy.removeReasonsAttr();
+  func::ReturnOp::create(builder, kernel.getLoc(), copy.getOutputs());
+  return module;
+}
+
+/// A hash of the kernel without locations: equal kernels have equal keys wherever they come from.
+static std::string keyOf(ModuleOp module) {
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  module.print(out, OpPrintingFlags().enableDebugInfo(false).useLocalScope());
+  return hashHex({text});
+}
+
+std::vector<KernelJob> kernelJobs(func::FuncOp function, const TargetInfo &target) {
+  std::vector<KernelJob> jobs;
+  for (KernelOp kernel : function.getOps<KernelOp>()) {
+    OwningOpRef<ModuleOp> isolated = isolate(kernel);
+    KernelJob job;
+    job.key = keyOf(*isolated);
+    job.name = (stringifyKernelKind(kernel.getKind()) + "_" + Twine(jobs.size())).str();
+    auto bytes = std::make_shared<std::string>();
+    llvm::raw_string_ostream out(*bytes);
+    if (failed(writeBytecodeToFile(*isolated, out)))
+      llvm_unreachable("bytecode of the current version can be written");
+    job.build = [bytes, target](MLIRContext &context) -> FailureOr<OwningOpRef<ModuleOp>> {
+      context.loadDialect<TesseraDialect, func::FuncDialect>();
+      Block parsed;
+      if (failed(readBytecodeFile(llvm::MemoryBufferRef(*bytes, "kernel"), &parsed, ParserConfig(&context))))
+        return failure();
+      auto source = cast<ModuleOp>(parsed.front());
+      auto kernels = *source.getOps<func::FuncOp>().begin();
+      KernelOp kernel = *kernels.getOps<KernelOp>().begin();
+      OwningOpRef<ModuleOp> module = ModuleOp::create(kernel.getLoc());
+      if (failed(cpu::emitKernel(kernel, stringifyKernelKind(kernel.getKind()), target, *module)))
+        return failure();
+      return module;
+    };
+    jobs.push_back(std::move(job));
+  }
+  return jobs;
+}
+
+} // namespace tessera::lowering

@@ -1,0 +1,27 @@
+// The pipeline on one page: the stages of a program, each with the contract that it ends in.
+#ifndef TESSERA_LOWERING_PIPELINE_H
+#define TESSERA_LOWERING_PIPELINE_H
+
+#include "lowering/CodeGen/CompileKernels.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace tessera::lowering {
+
+/// Trace to tensor: composites decomposed, constants folded, common subexpressions merged, products in canonical form.
+llvm::LogicalResult toTensorStage(mlir::ModuleOp module);
+
+/// Tensor to kernels: every op in a kernel region.
+llvm::LogicalResult toKernelsStage(mlir::ModuleOp module, bool fuse);
+
+/// Kernels to plan: every value has a place in memory.
+llvm::LogicalResult toPlanStage(mlir::ModuleOp module);
+
+/// The function that a program's module consists of.
+mlir::func::FuncOp mainFunction(mlir::ModuleOp module);
+
+/// The jobs that compile the kernels of a plan-stage function, in order.
+std::vector<KernelJob> kernelJobs(mlir::func::FuncOp function, const TargetInfo &target);
+
+} // namespace tessera::lowering
+
+#endif

@@ -1,0 +1,39 @@
+# ./dev bench: measures ours, the roofs and the peers on the same processors, one after the other, and prints the table.
+
+# bench [--no-peers] [ROWS]: with TESSERA_BENCH_THREADS="1 2", for each of these numbers of threads.
+bench() {
+  local with_peers=1 rows="" argument
+  for argument in "$@"; do
+    case $argument in
+    --no-peers) with_peers=0 ;;
+    -*) fail "unknown option $argument: './dev help' lists the commands" ;;
+    *) rows=$argument ;;
+    esac
+  done
+  build_in build ""
+  local peers_folder=${TESSERA_PEERS:-${XDG_CACHE_HOME:-$HOME/.cache}/tessera-peers}
+  [[ $with_peers -eq 0 ]] || bench/peers/setup.sh "$peers_folder"
+
+  local folder=build/bench-results threads peer last
+  last=$(($(nproc) - 1))
+  rm -rf "$folder"
+  mkdir -p "$folder"
+  for threads in ${TESSERA_BENCH_THREADS:-1}; do
+    ((threads <= last + 1)) || fail "this machine has $((last + 1)) processors, fewer than $threads threads"
+    # The last processors: the first one gets most interrupts.
+    local -a pinned=(taskset -c "$((last + 1 - threads))-$last")
+    note "measuring with $threads thread(s)"
+    "${pinned[@]}" build/bin/roof "$threads" >"$folder/roof-$threads.json"
+    if [[ -x build/bin/tessera-bench ]]; then
+      "${pinned[@]}" build/bin/tessera-bench "$threads" "$folder/ours-$threads.json" "$rows"
+    else
+      note "build/bin/tessera-bench was not built: the table has no figures of ours"
+    fi
+    [[ $with_peers -eq 1 ]] || continue
+    for peer in torch torch.compile jax onnxruntime openvino; do
+      "${pinned[@]}" "$peers_folder/bin/python" bench/peers/peer.py "$peer" "$threads" "$folder/$peer-$threads.json" "$rows" ||
+        note "$peer could not be measured; it is left out"
+    done
+  done
+  python3 bench/table.py "$folder" --json build/bench.json
+}

@@ -1,0 +1,32 @@
+// tessera.convert to f64: rounds once
+// RUN: tessera-numerics %s
+
+func.func @from_f32(%x: tensor<7x19xf32>) -> tensor<7x19xf64> {
+  %0 = tessera.convert %x : tensor<7x19xf32> -> tensor<7x19xf64>
+  return %0 : tensor<7x19xf64>
+}
+
+func.func @from_i1(%x: tensor<7x19xi1>) -> tensor<7x19xf64> {
+  %0 = tessera.convert %x : tensor<7x19xi1> -> tensor<7x19xf64>
+  return %0 : tensor<7x19xf64>
+}
+
+func.func @from_i8(%x: tensor<7x19xi8>) -> tensor<7x19xf64> {
+  %0 = tessera.convert %x : tensor<7x19xi8> -> tensor<7x19xf64>
+  return %0 : tensor<7x19xf64>
+}
+
+func.func @from_i16(%x: tensor<7x19xi16>) -> tensor<7x19xf64> {
+  %0 = tessera.convert %x : tensor<7x19xi16> -> tensor<7x19xf64>
+  return %0 : tensor<7x19xf64>
+}
+
+func.func @from_i32(%x: tensor<7x19xi32>) -> tensor<7x19xf64> {
+  %0 = tessera.convert %x : tensor<7x19xi32> -> tensor<7x19xf64>
+  return %0 : tensor<7x19xf64>
+}
+
+func.func @from_i64(%x: tensor<7x19xi64>) -> tensor<7x19xf64> {
+  %0 = tessera.convert %x : tensor<7x19xi64> -> tensor<7x19xf64>
+  return %0 : tensor<7x19xf64>
+}

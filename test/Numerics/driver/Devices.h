@@ -1,0 +1,35 @@
+// The ways in which a test's function is evaluated.
+#ifndef TESSERA_TEST_NUMERICS_DEVICES_H
+#define TESSERA_TEST_NUMERICS_DEVICES_H
+
+#include "lowering/Reference/Interpreter.h"
+#include <functional>
+#include <string>
+
+namespace tessera::numerics {
+
+using Tensors = std::vector<lowering::TensorBytes>;
+
+/// One way to evaluate a function: prepared once, then run on many inputs.
+struct Variant {
+  std::string name;
+  std::function<mlir::FailureOr<Tensors>(const Tensors &inputs)> run;
+};
+
+/// A device evaluates a function in several ways, all of which give the same
+/// bits.
+struct Device {
+  const char *name;
+  /// Whether functions such as exp, of which the contract does not fix the
+  /// bits, agree with the oracle's too.
+  bool exact;
+  /// Prepares all ways; fails with a diagnostic.
+  mlir::FailureOr<std::vector<Variant>> (*prepare)(mlir::func::FuncOp function);
+};
+
+/// All devices of this build.
+llvm::ArrayRef<Device> devices();
+
+} // namespace tessera::numerics
+
+#endif

@@ -1,0 +1,166 @@
+// tessera-numerics: evaluates the functions of a file on random inputs on every
+// device, and compares.
+#include "dialects/Tessera/IR/Tessera.h"
+#include "mlir/IR/Verifier.h"
+#include "mlir/Parser/Parser.h"
+#include "test/Numerics/driver/Compare.h"
+#include "test/Numerics/driver/Devices.h"
+#include "test/Numerics/driver/ElementTypes.h"
+#include "test/Numerics/driver/Inputs.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/SourceMgr.h"
+#include <random>
+
+using namespace mlir;
+using namespace tessera;
+using namespace tessera::numerics;
+
+namespace cl = llvm::cl;
+static cl::opt<std::string> file(cl::Positional, cl::desc("FILE.mlir"),
+                                 cl::Required);
+static cl::opt<uint64_t>
+    chosenSeed("seed", cl::desc("Seed of the inputs; without it a fresh one"));
+static cl::list<std::string>
+    onlyDevices("device", cl::CommaSeparated,
+                cl::desc("Devices to run; all by default"));
+
+namespace {
+/// One function, with one choice of element type.
+class Test {
+public:
+  Test(func::FuncOp function, uint64_t seed) : function(function), seed(seed) {
+    if (auto attr = function->getAttrOfType<IntegerAttr>("test.ulp"))
+      tolerance.ulp = attr.getInt();
+    if (auto attr = function->getAttrOfType<FloatAttr>("test.absolute"))
+      tolerance.absolute = attr.getValueAsDouble();
+  }
+
+  LogicalResult run() {
+    struct Prepared {
+      const Device *device;
+      std::vector<Variant> variants;
+    };
+    std::vector<Prepared> prepared;
+    for (const Device &device : devices()) {
+      if (!onlyDevices.empty() && !llvm::is_contained(onlyDevices, device.name))
+        continue;
+      auto variants = device.prepare(function);
+      if (failed(variants))
+        return function.emitError("cannot be prepared on ") << device.name;
+      prepared.push_back({&device, std::move(*variants)});
+    }
+    for (Draw draw : kDraws) {
+      Tensors inputs = makeInputs(function, draw, seed);
+      FailureOr<Tensors> oracle = lowering::interpret(function, inputs);
+      if (failed(oracle) || failed(checkExpected(*oracle)))
+        return failure();
+      for (const Prepared &p : prepared)
+        if (failed(checkDevice(*p.device, p.variants, draw, inputs, *oracle)))
+          return failure();
+    }
+    return success();
+  }
+
+private:
+  /// Results that the file states literally.
+  LogicalResult checkExpected(const Tensors &results) {
+    for (auto [number, result] : llvm::enumerate(results))
+      if (auto expected = function.getResultAttrOfType<DenseElementsAttr>(
+              number, "test.expect"))
+        if (auto difference =
+                firstDifference(resultType(number), bytesOfElements(expected),
+                                result, tolerance))
+          return function.emitError("the oracle's result ")
+                 << number << " is not the stated one " << *difference;
+    return success();
+  }
+
+  LogicalResult checkDevice(const Device &device, ArrayRef<Variant> variants,
+                            Draw draw, const Tensors &inputs,
+                            const Tensors &oracle) {
+    const Tensors *expected = &oracle;
+    Tolerance allowed = device.exact ? Tolerance() : tolerance;
+    Tensors first;
+    for (const Variant &variant : variants) {
+      FailureOr<Tensors> actual = variant.run(inputs);
+      auto where = [&] {
+        auto error = function.emitError("on ")
+                     << device.name << " " << variant.name << ", "
+                     << nameOf(draw) << " inputs of seed " << seed << ", types "
+                     << function.getFunctionType();
+        return error;
+      };
+      if (failed(actual))
+        return where() << ": does not run";
+      for (auto [number, pair] :
+           llvm::enumerate(llvm::zip_equal(*expected, *actual)))
+        if (auto difference =
+                firstDifference(resultType(number), std::get<0>(pair),
+                                std::get<1>(pair), allowed))
+          return where() << ": result " << number << " " << *difference;
+      if (expected == &oracle) {
+        // The device's other variants give the bits of its first one.
+        first = std::move(*actual);
+        expected = &first;
+        allowed = {};
+      }
+    }
+    return success();
+  }
+
+  Type resultType(size_t number) { return function.getResultTypes()[number]; }
+
+  func::FuncOp function;
+  uint64_t seed;
+  Tolerance tolerance;
+};
+
+/// The function with its own element type and with those in `test.types`.
+FailureOr<SmallVector<func::FuncOp>> instances(func::FuncOp function) {
+  SmallVector<func::FuncOp> all{function};
+  auto types = function->getAttrOfType<ArrayAttr>("test.types");
+  function->removeAttr("test.types");
+  if (!types)
+    return all;
+  for (auto type : types.getAsValueRange<TypeAttr>()) {
+    func::FuncOp copy = withElementType(function, type);
+    all.push_back(copy);
+    if (failed(verify(copy)))
+      return failure();
+  }
+  return all;
+}
+
+LogicalResult runAll(ModuleOp module, uint64_t seed) {
+  bool ok = true;
+  for (func::FuncOp function : llvm::to_vector(module.getOps<func::FuncOp>())) {
+    auto all = instances(function);
+    if (failed(all)) {
+      ok = false;
+      continue;
+    }
+    for (func::FuncOp instance : *all)
+      ok &= succeeded(Test(instance, seed).run());
+  }
+  return success(ok);
+}
+} // namespace
+
+int main(int argc, char **argv) {
+  llvm::InitLLVM init(argc, argv);
+  cl::ParseCommandLineOptions(argc, argv,
+                              "Compares devices on random inputs\n");
+  uint64_t seed = chosenSeed.getNumOccurrences() ? uint64_t(chosenSeed)
+                                                 : std::random_device()();
+  DialectRegistry registry;
+  registry.insert<ir::TesseraDialect, func::FuncDialect, arith::ArithDialect>();
+  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+  llvm::SourceMgr sources;
+  SourceMgrDiagnosticHandler handler(sources, &context);
+  auto module = parseSourceFile<ModuleOp>(file, sources, &context);
+  if (!module)
+    return 2;
+  llvm::outs() << "seed " << seed << "\n";
+  return failed(runAll(*module, seed));
+}

@@ -1,0 +1,314 @@
+// Compares the Gemm emitter's kernels with the scalar definition of a product, bit for bit.
+#include "GemmJit.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include <cmath>
+#include <cstring>
+#include <gtest/gtest.h>
+#include <random>
+
+using namespace mlir;
+using namespace tessera::lowering::cpu;
+using namespace tessera::test;
+namespace {
+
+template <typename T> Type elementType(MLIRContext *context) {
+  OpBuilder b(context);
+  if constexpr (std::is_same_v<T, float>)
+    return b.getF32Type();
+  else if constexpr (std::is_same_v<T, double>)
+    return b.getF64Type();
+  else
+    return b.getIntegerType(8 * sizeof(T));
+}
+
+/// One product: sizes, layout, and how it is compiled.
+struct Case {
+  int64_t batch = 1, m, n, k;
+  bool transA = false, transB = false, sharedA = false, sharedB = false;
+  std::string cpu = "x86-64-v3";
+  std::function<void(GemmPlan &)> change; ///< Edits the schedule.
+  int64_t samples = 0;                    ///< Elements to check; 0 is all.
+  bool fused = false; ///< Producers 2x+1 on A and 3x on B, epilogue y-5.
+  bool heavy = false; ///< The epilogue is declared heavy.
+
+  GemmShape shape(Type element) const {
+    return {batch, m, n, k, transA, transB, sharedA, sharedB, element};
+  }
+};
+
+template <typename T> T multiplyAdd(T x, T y, T z, bool fma) {
+  if constexpr (std::is_floating_point_v<T>) {
+    if (fma)
+      return std::fma(x, y, z);
+    volatile T product = x * y;
+    return product + z;
+  } else {
+    using U = std::make_unsigned_t<T>;
+    return T(U(x) * U(y) + U(z));
+  }
+}
+
+/// The contract's definition of one element.
+template <typename T>
+T element(const Case &c, const T *a, const T *b, int64_t batch, int64_t i,
+          int64_t j) {
+  bool fma = targetOf(c.cpu).fma;
+  a += c.sharedA ? 0 : batch * c.m * c.k;
+  b += c.sharedB ? 0 : batch * c.k * c.n;
+  T total = 0;
+  for (int64_t begin = 0; begin < c.k; begin += kProductChunk) {
+    T chain = 0;
+    for (int64_t k = begin; k < std::min(begin + kProductChunk, c.k); ++k) {
+      T x = a[c.transA ? k * c.m + i : i * c.k + k];
+      T y = b[c.transB ? j * c.k + k : k * c.n + j];
+      if (c.fused)
+        x = x * 2 + 1, y = y * 3;
+      chain = multiplyAdd(x, y, chain, fma);
+    }
+    total = begin ? total + chain : chain;
+  }
+  return c.fused ? total - 5 : total;
+}
+
+Value constantLike(OpBuilder &b, Location loc, VectorType type, int value) {
+  Type element = type.getElementType();
+  Attribute scalar = isa<FloatType>(element)
+                         ? Attribute(b.getFloatAttr(element, value))
+                         : Attribute(b.getIntegerAttr(element, value));
+  return arith::ConstantOp::create(b, loc,
+                                   DenseElementsAttr::get(type, scalar));
+}
+
+/// Adds or multiplies by a small constant, in the type's own arithmetic.
+Value apply(OpBuilder &b, Location loc, Value x, char op, int value) {
+  auto type = cast<VectorType>(x.getType());
+  Value c = constantLike(b, loc, type, value);
+  if (isa<FloatType>(type.getElementType()))
+    return op == '*' ? Value(arith::MulFOp::create(b, loc, x, c))
+                     : Value(arith::AddFOp::create(b, loc, x, c));
+  return op == '*' ? Value(arith::MulIOp::create(b, loc, x, c))
+                   : Value(arith::AddIOp::create(b, loc, x, c));
+}
+
+LoadFn producer(int64_t buffer, int multiply, int add) {
+  return [=](OpBuilder &b, Location loc, ValueRange buffers, Value batch,
+             Value row, Value col, int64_t lanes, Value mask) -> Value {
+    auto memref = cast<MemRefType>(buffers[buffer].getType());
+    auto type = VectorType::get({lanes}, memref.getElementType());
+    SmallVector<Value> at{batch, row, col};
+    Value x;
+    if (mask)
+      x = vector::MaskedLoadOp::create(b, loc, type, buffers[buffer], at, mask,
+                                       constantLike(b, loc, type, 0));
+    else
+      x = vector::LoadOp::create(b, loc, type, buffers[buffer], at);
+    x = apply(b, loc, x, '*', multiply);
+    x = add ? apply(b, loc, x, '+', add) : x;
+    return mask ? Value(arith::SelectOp::create(b, loc, mask, x,
+                                                constantLike(b, loc, type, 0)))
+                : x;
+  };
+}
+
+template <typename T> CompiledGemm compile(const Case &c) {
+  return compileGemm(c.cpu, [&](ModuleOp module, Location loc) {
+    GemmKernel kernel;
+    kernel.name = "gemm";
+    Type type = elementType<T>(module.getContext());
+    kernel.shape = c.shape(type);
+    auto add = [&](int64_t batch, int64_t rows, int64_t columns) {
+      // MLIR passes no empty memref of a rank above 1 as a bare pointer.
+      if (batch * rows * columns == 0)
+        kernel.buffers.push_back(MemRefType::get({0}, type));
+      else
+        kernel.buffers.push_back(MemRefType::get({batch, rows, columns}, type));
+    };
+    add(c.sharedA ? 1 : c.batch, c.transA ? c.k : c.m, c.transA ? c.m : c.k);
+    add(c.sharedB ? 1 : c.batch, c.transB ? c.n : c.k, c.transB ? c.k : c.n);
+    add(c.batch, c.m, c.n);
+    kernel.a.buffer = 0;
+    kernel.b.buffer = 1;
+    kernel.store = storeTo(2, kernel.shape);
+    kernel.heavyStore = c.heavy;
+    if (c.fused) {
+      kernel.a.load = producer(0, 2, 1);
+      kernel.b.load = producer(1, 3, 0);
+      kernel.store = [store = kernel.store](
+                         OpBuilder &b, Location loc, ValueRange buffers,
+                         Value batch, Value row, Value col, Value acc,
+                         Value mask) {
+        store(b, loc, buffers, batch, row, col, apply(b, loc, acc, '+', -5),
+              mask);
+      };
+    }
+    GemmTarget target = targetOf(c.cpu);
+    if (!c.change)
+      return emitGemm(module, loc, kernel, target);
+    GemmPlan plan =
+        planGemm(kernel.shape, target, c.fused, c.fused, c.heavy);
+    c.change(plan);
+    return emitGemm(module, loc, kernel, target, plan);
+  });
+}
+
+template <typename T> std::vector<T> randomValues(int64_t count, int seed) {
+  std::mt19937 random(seed);
+  std::vector<T> values(count);
+  for (T &value : values)
+    if constexpr (std::is_floating_point_v<T>)
+      value = std::ldexp(T(int32_t(random())), -31);
+    else
+      value = T(random());
+  return values;
+}
+
+template <typename T> void check(const Case &c) {
+  SCOPED_TRACE(::testing::Message()
+               << c.batch << ": " << c.m << "x" << c.k << "x" << c.n
+               << (c.transA ? " A^T" : "") << (c.transB ? " B^T" : "") << " "
+               << c.cpu);
+  CompiledGemm gemm = compile<T>(c);
+  auto a = randomValues<T>((c.sharedA ? 1 : c.batch) * c.m * c.k, 1);
+  auto b = randomValues<T>((c.sharedB ? 1 : c.batch) * c.k * c.n, 2);
+  // Guards on both sides show a store out of bounds.
+  const T guard = T(77);
+  std::vector<T> result(c.batch * c.m * c.n + 128, guard);
+  T *out = result.data() + 64;
+  auto *workspace = static_cast<char *>(
+      std::aligned_alloc(64, (gemm.workspaceBytes + 127) / 64 * 64));
+  std::memset(workspace, 0xff, gemm.workspaceBytes);
+  void *buffers[] = {a.data(), b.data(), out, workspace};
+  // Tiles may run in any order.
+  for (const auto &launch : gemm.launches)
+    for (int64_t tile = launch.tiles; tile-- > 0;)
+      launch.function(buffers, tile, tile + 1);
+  std::free(workspace);
+  std::mt19937 random(3);
+  int64_t elements = c.batch * c.m * c.n;
+  for (int64_t n = 0; n < (c.samples ? c.samples : elements); ++n) {
+    int64_t at = c.samples ? random() % elements : n;
+    T want = element(c, a.data(), b.data(), at / (c.m * c.n),
+                     at / c.n % c.m, at % c.n);
+    ASSERT_EQ(std::memcmp(&want, &out[at], sizeof(T)), 0)
+        << "element " << at << ": " << out[at] << ", not " << want;
+  }
+  for (int64_t n = 0; n < 64; ++n) {
+    ASSERT_EQ(result[n], guard);
+    ASSERT_EQ(out[elements + n], guard);
+  }
+}
+
+TEST(Gemm, SmallSizes) {
+  std::mt19937 random(7);
+  for (int n = 0; n < 60; ++n) {
+    Case c;
+    c.m = 1 + random() % 70, c.n = 1 + random() % 70, c.k = 1 + random() % 70;
+    c.transA = random() % 2, c.transB = random() % 2;
+    check<float>(c);
+  }
+}
+
+TEST(Gemm, VectorsAndEmpty) {
+  for (auto [m, n, k] : {std::array<int64_t, 3>{1, 1, 1},
+                         {1, 70, 33},
+                         {70, 1, 33},
+                         {2, 100, 600},
+                         {9, 17, 0},
+                         {0, 5, 4},
+                         {5, 0, 4},
+                         {1, 8, 0}})
+    for (bool trans : {false, true}) {
+      Case c;
+      c.m = m, c.n = n, c.k = k, c.transA = c.transB = trans;
+      check<float>(c);
+    }
+}
+
+TEST(Gemm, LongChains) {
+  for (int64_t k : {511, 512, 513, 1024, 1500})
+    for (int layout = 0; layout < 4; ++layout) {
+      Case c;
+      c.m = 13, c.n = 37, c.k = k;
+      c.transA = layout & 1, c.transB = layout & 2;
+      check<float>(c);
+    }
+}
+
+TEST(Gemm, Schedules) {
+  for (int64_t step : {64, 256, 512, 1100})
+    for (bool columnsOuter : {false, true})
+      for (bool pack : {false, true}) {
+        Case c;
+        c.m = 29, c.n = 83, c.k = 1100;
+        c.change = [=](GemmPlan &plan) {
+          plan.kBlock = step, plan.columnsOuter = columnsOuter;
+          plan.packA = plan.packB = pack;
+          plan.tileBlocks = 2, plan.tileColumns = 32;
+          plan.splitTail = pack, plan.storeLoop = columnsOuter;
+        };
+        check<float>(c);
+      }
+}
+
+TEST(Gemm, LargeSampled) {
+  Case c;
+  c.m = c.n = c.k = 1000, c.samples = 2000;
+  check<float>(c);
+  c.transA = true;
+  check<float>(c);
+  c.transB = true;
+  check<float>(c);
+  c.m = 300, c.k = 77, c.n = 100;
+  check<float>(c);
+}
+
+TEST(Gemm, Batches) {
+  for (int shared = 0; shared < 3; ++shared)
+    for (int layout = 0; layout < 4; ++layout) {
+      Case c;
+      c.batch = 3, c.m = 20, c.n = 21, c.k = 22;
+      c.sharedA = shared == 1, c.sharedB = shared == 2;
+      c.transA = layout & 1, c.transB = layout & 2;
+      check<float>(c);
+    }
+}
+
+template <typename T> void otherType() {
+  for (int layout = 0; layout < 4; ++layout) {
+    Case c;
+    c.m = 33, c.n = 27, c.k = 600;
+    c.transA = layout & 1, c.transB = layout & 2;
+    check<T>(c);
+  }
+}
+TEST(Gemm, Double) { otherType<double>(); }
+TEST(Gemm, Int32) { otherType<int32_t>(); }
+TEST(Gemm, Int64) { otherType<int64_t>(); }
+
+TEST(Gemm, Baseline) {
+  std::mt19937 random(8);
+  for (int n = 0; n < 12; ++n) {
+    Case c;
+    c.cpu = "x86-64";
+    c.m = 1 + random() % 40, c.n = 1 + random() % 40, c.k = 1 + random() % 800;
+    c.transA = random() % 2, c.transB = random() % 2, c.fused = n % 3 == 0;
+    check<float>(c);
+  }
+}
+
+TEST(Gemm, Fused) {
+  for (bool heavy : {false, true})
+    for (int layout = 0; layout < 4; ++layout) {
+      Case c;
+      c.batch = 2, c.m = 33, c.n = 75, c.k = 530;
+      c.transA = layout & 1, c.transB = layout & 2;
+      c.fused = true, c.heavy = heavy;
+      check<float>(c);
+      c.n = 1;
+      check<float>(c);
+    }
+}
+
+} // namespace
