@@ -111,7 +111,7 @@ compileSlice(const Slice &slice, std::source_location place,
     return success();
   });
   OwningOpRef<ModuleOp> module = copySlice(slice, context);
-  lowering::CompileOptions options;
+  lowering::ProgramOptions options;
   options.fuse = runtime::readFlag(runtime::Variable::Fuse).value_or(true);
   if (dump)
     options.dump = dumpFolder(*dump, place);
