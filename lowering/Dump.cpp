@@ -44,8 +44,9 @@ Dump::Dump(std::string root, Location place) {
   llvm::SmallString<128> path(root);
   llvm::sys::path::append(path, numbered);
   if (std::error_code error = llvm::sys::fs::create_directories(path))
-    return report(path.str().str() + ": " + error.message());
-  folder = path.str();
+    report(path.str().str() + ": " + error.message());
+  else
+    folder = path.str();
 }
 
 void Dump::write(const std::string &name, StringRef text) {

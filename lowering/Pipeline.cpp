@@ -9,6 +9,11 @@
 #include "lowering/Plan/PlanMemory.h"
 #include "mlir/Bytecode/BytecodeReader.h"
 #include "mlir/Bytecode/BytecodeWriter.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Transforms/CSE.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
@@ -90,7 +95,8 @@ std::vector<KernelJob> kernelJobs(func::FuncOp function, const TargetInfo &targe
     if (failed(writeBytecodeToFile(*isolated, out)))
       llvm_unreachable("bytecode of the current version can be written");
     job.build = [bytes, target](MLIRContext &context) -> FailureOr<OwningOpRef<ModuleOp>> {
-      context.loadDialect<TesseraDialect, func::FuncDialect>();
+      context.loadDialect<TesseraDialect, arith::ArithDialect, func::FuncDialect, math::MathDialect,
+                          memref::MemRefDialect, scf::SCFDialect, vector::VectorDialect>();
       Block parsed;
       if (failed(readBytecodeFile(llvm::MemoryBufferRef(*bytes, "kernel"), &parsed, ParserConfig(&context))))
         return failure();

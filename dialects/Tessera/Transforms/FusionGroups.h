@@ -13,7 +13,7 @@ using Shape = llvm::SmallVector<int64_t>;
 
 /// Ops that run as one kernel.
 struct Group {
-  KernelKind kind;
+  KernelKind kind = KernelKind::loop;
   llvm::SmallVector<mlir::Operation *> ops; ///< In program order.
   Shape space;        ///< What the kernel loops over: the results' shape, or the shape that is reduced.
   int64_t kept = 0;   ///< For reductions over trailing dimensions, the number of leading ones.
