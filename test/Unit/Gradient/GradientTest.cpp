@@ -25,15 +25,19 @@ bool isStructure(RegisteredOperationName op) {
 struct Gradient : testing::Test {
   Gradient() {
     context.loadDialect<ir::TesseraDialect, func::FuncDialect>();
-    module = parseSourceString<ModuleOp>(instances, &context);
+    for (const char *text :
+         {elementwiseInstances, movingInstances, combiningInstances})
+      modules.push_back(parseSourceString<ModuleOp>(text, &context));
   }
   std::vector<func::FuncOp> functions() {
-    auto all = module->getOps<func::FuncOp>();
-    return {all.begin(), all.end()};
+    std::vector<func::FuncOp> all;
+    for (auto &module : modules)
+      llvm::append_range(all, module->getOps<func::FuncOp>());
+    return all;
   }
 
   MLIRContext context{MLIRContext::Threading::DISABLED};
-  OwningOpRef<ModuleOp> module;
+  std::vector<OwningOpRef<ModuleOp>> modules;
 };
 
 /// One instance, with random inputs and directions.
@@ -71,7 +75,8 @@ private:
     Numbers numbers(cast<RankedTensorType>(type).getNumElements());
     for (double &x : numbers)
       x = std::uniform_real_distribution<>(-1, 1)(random);
-    return numbersOf(type, bytesOf(type, numbers)); // As the type can hold them.
+    return numbersOf(type,
+                     bytesOf(type, numbers)); // As the type can hold them.
   }
   std::vector<Numbers> directions(ArrayRef<Type> types) {
     std::vector<Numbers> all;
@@ -247,7 +252,6 @@ TEST_F(Gradient, EveryOpSaysHowItDifferentiates) {
 }
 
 TEST_F(Gradient, EveryDifferentiableOpHasAnInstance) {
-  ASSERT_TRUE(module);
   llvm::DenseSet<OperationName> covered;
   for (func::FuncOp function : functions())
     for (Operation &op : function.getBody().front().without_terminator())
@@ -260,7 +264,6 @@ TEST_F(Gradient, EveryDifferentiableOpHasAnInstance) {
 }
 
 TEST_F(Gradient, InstancesHoldTheirOpOnly) {
-  ASSERT_TRUE(module);
   for (func::FuncOp function : functions()) {
     llvm::DenseSet<OperationName> names;
     for (Operation &op : function.getBody().front().without_terminator())
@@ -270,8 +273,17 @@ TEST_F(Gradient, InstancesHoldTheirOpOnly) {
 }
 
 TEST_F(Gradient, RulesAgree) {
-  ASSERT_TRUE(module);
   for (func::FuncOp function : functions()) {
+    SCOPED_TRACE(function.getName().str());
+    Check(function).all();
+  }
+}
+
+TEST_F(Gradient, Programs) {
+  auto module = parseSourceString<ModuleOp>(programs, &context);
+  ASSERT_TRUE(module);
+  for (func::FuncOp function :
+       llvm::to_vector(module->getOps<func::FuncOp>())) {
     SCOPED_TRACE(function.getName().str());
     Check(function).all();
   }
