@@ -53,8 +53,7 @@ void GemmEmission::finishLaunch(FunctionBuilder &f, int64_t tiles) const {
     f.function.setArgAttr(i, "llvm.noalias", f.b.getUnitAttr());
 }
 
-Value GemmEmission::flatBuffer(FunctionBuilder &f, int64_t buffer) const {
-  Value value = f.arg(buffer);
+Value GemmEmission::flatBuffer(FunctionBuilder &f, Value value) const {
   int64_t elements = cast<MemRefType>(value.getType()).getNumElements();
   return memref::ReinterpretCastOp::create(
       f.b, f.loc, flatType(elements), value, /*offset=*/int64_t(0),
@@ -91,8 +90,8 @@ public:
         columnTiles(llvm::divideCeil(s.n, p.tileColumns)) {}
 
   void build() {
-    a = p.packA ? e.packedA(f) : e.flatBuffer(f, e.kernel.a.buffer);
-    b = p.packB ? e.packedB(f) : e.flatBuffer(f, e.kernel.b.buffer);
+    a = p.packA ? e.packedA(f) : e.flatBuffer(f, f.arg(e.kernel.a.buffer));
+    b = p.packB ? e.packedB(f) : e.flatBuffer(f, f.arg(e.kernel.b.buffer));
     if (e.stepsOverK())
       partials = f.scratch(e.partialsType().getNumElements(), e.element());
     unsigned last = f.function.getNumArguments() - 1;

@@ -116,7 +116,7 @@ struct GemmEmission {
     return mlir::MemRefType::get({elements}, element());
   }
   /// A buffer of the launch as a one-dimensional memref.
-  mlir::Value flatBuffer(FunctionBuilder &f, int64_t buffer) const;
+  mlir::Value flatBuffer(FunctionBuilder &f, mlir::Value buffer) const;
   mlir::Value packedA(FunctionBuilder &f) const;
   mlir::Value packedB(FunctionBuilder &f) const;
   /// Columns of packed B: each panel is full but the last, which is a multiple

@@ -34,7 +34,7 @@ public:
       : e(e), f(f), job(job), destination(destination), lanes(e.plan.lanes),
         type(e.vectorType()) {
     if (!job.operand.load)
-      source = e.flatBuffer(f, job.operand.buffer);
+      source = e.flatBuffer(f, f.arg(job.operand.buffer));
     chooseTiles();
   }
 

@@ -30,6 +30,7 @@ struct GemmPlan {
   bool columnsOuter = false; ///< Within a tile, all row blocks visit a column
                              ///< block before the next column block.
 
+  bool prefetchA = false, prefetchC = false;
   int64_t prefetchB = 0;
 
   bool splitTail = true;  ///< Store the last columns as vectors of 4, 2 and 1
