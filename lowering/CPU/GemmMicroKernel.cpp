@@ -47,9 +47,9 @@ private:
   void prefetchNextRows() {
     int64_t line = 64 / e.elementBytes();
     int64_t lines = llvm::divideCeil(e.plan.kBlock, line);
-    int64_t blocks = llvm::divideCeil(e.partialColumns(), e.panelColumns());
+    int64_t blocks = llvm::divideCeil(e.partialColumns(), e.blockColumns());
     int64_t share = llvm::divideCeil(lines, blocks);
-    Value part = f.div(f.rem(column, e.plan.tileColumns), e.panelColumns());
+    Value part = f.div(f.rem(column, e.plan.tileColumns), e.blockColumns());
     Value at = f.add(aFirst, f.mul(part, share * line));
     for (int64_t r = 0; r < block.rows; ++r)
       for (int64_t l = 0; l < share; ++l)

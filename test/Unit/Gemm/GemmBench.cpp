@@ -32,8 +32,6 @@ void edit(GemmPlan &plan, llvm::StringRef changes) {
       plan.packA = value;
     else if (name == "packB")
       plan.packB = value;
-    else if (name == "aStride")
-      plan.aStride = value;
     else if (name == "prefetchB")
       plan.prefetchB = value;
     else if (name == "prefetchC")
