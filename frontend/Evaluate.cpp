@@ -1,0 +1,192 @@
+// Evaluation: which values are computed together, and what stays of the trace.
+#include "frontend/Evaluate.h"
+
+#include "frontend/Program.h"
+#include "frontend/Recording.h"
+
+using namespace mlir;
+
+namespace tessera::detail {
+
+// A value with a handle that is no larger than this is stored along with what
+// was asked for, since it costs next to nothing.
+static constexpr int64_t kSmallBytes = 4096;
+
+/// Whether computing the value again would cost much more than reading it.
+static bool isExpensive(Operation *op) {
+  return isa<ir::DotGeneralOp, ir::ReduceOp, ir::RandomBitsOp,
+             ir::DecomposeOpInterface>(op);
+}
+
+static bool isSmall(Operation *op) {
+  auto type = ir::tensorType(op->getResult(0));
+  return type.getNumElements() *
+             int64_t(runtime::bytesOf(dtypeFor(type.getElementType()))) <=
+         kSmallBytes;
+}
+
+/// Values beside the roots that an evaluation keeps: those that somebody can
+/// still ask for, and those that a backward pass would need again.
+static bool shouldKeep(Trace &trace, Operation *op) {
+  OpInfo info = trace.info(op);
+  if (info.impl && (isSmall(op) || isExpensive(op)))
+    return true;
+  return info.onLeaf && isExpensive(op);
+}
+
+/// Whom the results depend on, as far as there are handles: what grad() needs
+/// to tell a cut path from one that never was.
+static std::shared_ptr<const Cut> makeCut(Trace &trace, const Slice &slice,
+                                          const char *what,
+                                          std::source_location place) {
+  auto cut = std::make_shared<Cut>(Cut{userPlace(place), what, {}});
+  auto add = [&](TensorImpl *impl) {
+    cut->ancestors.push_back(impl->life());
+    if (impl->cut)
+      for (auto &older : impl->cut->ancestors)
+        if (!older.expired())
+          cut->ancestors.push_back(older);
+  };
+  for (Operation *op : slice.inputs)
+    if (auto *input = trace.inputInfo(op); input && input->impl)
+      add(input->impl.get());
+  for (Operation *op : slice.ops)
+    if (TensorImpl *impl = trace.info(op).impl)
+      cut->ancestors.push_back(impl->life());
+  return cut;
+}
+
+static void store(Trace &trace, Slice &slice,
+                  std::vector<runtime::Storage> results, const Device &device,
+                  const char *what, std::source_location place) {
+  std::shared_ptr<const Cut> cut = makeCut(trace, slice, what, place);
+  llvm::DenseMap<Operation *, runtime::Storage> byOp;
+  SmallVector<Operation *> latestFirst;
+  for (auto [op, result] : llvm::zip(slice.outputs, results))
+    if (byOp.try_emplace(op, std::move(result)).second)
+      latestFirst.push_back(op);
+  // Users first: when an op goes, what only it needed goes with it.
+  llvm::sort(latestFirst, [&](Operation *a, Operation *b) {
+    return slice.position.lookup(a) > slice.position.lookup(b);
+  });
+  for (Operation *op : latestFirst) {
+    runtime::Storage &bytes = byOp[op];
+    if (trace.dependsOnLeaf(op) && !trace.leafOf(op))
+      trace.keepValue(op, std::move(bytes));
+    else
+      trace.replaceByInput(op, std::move(bytes), cut, device);
+  }
+}
+
+/// Evaluates values of one trace on one device; the trace is locked.
+static void evaluateIn(Trace &trace, ArrayRef<TensorImpl *> impls,
+                       const char *what, std::source_location place) {
+  SmallVector<Operation *> roots;
+  for (TensorImpl *impl : impls) {
+    if (impl->ready.load(std::memory_order_acquire))
+      continue; // another thread has evaluated it meanwhile
+    checkNotTraced(*impl, trace, what, place);
+    roots.push_back(impl->op);
+  }
+  if (roots.empty())
+    return;
+  Slice slice = makeSlice(trace, roots);
+  for (Operation *op : slice.ops)
+    if (shouldKeep(trace, op) && !llvm::is_contained(roots, op))
+      slice.outputs.push_back(op);
+  std::vector<runtime::Storage> inputs;
+  for (Operation *op : slice.inputs)
+    inputs.push_back(trace.storageOf(op));
+  Device device = impls.front()->device;
+  auto results = run(trace, slice, std::move(inputs), device, what, place);
+  store(trace, slice, std::move(results), device, what, place);
+}
+
+void evaluate(ArrayRef<Tensor> tensors, const char *what,
+              std::source_location place) {
+  SmallVector<TensorImpl *> pending;
+  for (const Tensor &tensor : tensors) {
+    TensorImpl *impl = tensor.handle().get();
+    if (!impl)
+      throw ValueError(errorPlace(place), what, "the tensor is empty");
+    if (!impl->ready.load(std::memory_order_acquire))
+      pending.push_back(impl);
+  }
+  while (!pending.empty()) {
+    Trace &trace = *pending.front()->trace;
+    Device device = pending.front()->device;
+    auto belongs = [&](TensorImpl *impl) {
+      return impl->trace == &trace && impl->device == device;
+    };
+    SmallVector<TensorImpl *> now;
+    llvm::copy_if(pending, std::back_inserter(now), belongs);
+    llvm::erase_if(pending, belongs);
+    TraceLock lock(trace);
+    evaluateIn(trace, now, what, place);
+  }
+}
+
+const runtime::Storage &storageOf(const Tensor &tensor, const char *what,
+                                  std::source_location place) {
+  TensorImpl *impl = tensor.handle().get();
+  if (!impl || !impl->ready.load(std::memory_order_acquire))
+    evaluate({tensor}, what, place);
+  return impl->storage;
+}
+
+//===-- Values inside transforms
+//-------------------------------------------===//
+
+static std::string text(std::source_location place) {
+  return std::string(place.file_name()) + ":" + std::to_string(place.line());
+}
+
+/// Where an op was recorded, for a note; empty if that is unknown.
+static std::string recordedAt(LocationAttr location) {
+  if (auto call = dyn_cast<CallSiteLoc>(location))
+    return recordedAt(call.getCaller());
+  if (auto file = dyn_cast<FileLineColLoc>(location))
+    return (file.getFilename().getValue() + ":" + Twine(file.getLine())).str();
+  return "";
+}
+
+void checkNotTraced(const TensorImpl &impl, Trace &trace, const char *what,
+                    std::source_location place) {
+  if (!impl.frame && trace.frames.empty())
+    return;
+  checkTraced(impl, trace, what, place);
+  uint32_t id = trace.activeFrame(impl.op);
+  const Frame *frame = trace.findFrame(id);
+  if (!frame)
+    return;
+  std::vector<std::string> notes;
+  if (std::string where = recordedAt(impl.op->getLoc()); !where.empty())
+    notes.push_back(where + ": the value was recorded here");
+  notes.push_back(text(frame->place) + ": " + frame->name + " traces it");
+  throw TraceError(
+      errorPlace(place), what,
+      std::string("a value that ") + frame->name +
+          " traces has no elements yet: " + typeText(impl.dtype, impl.shape),
+      std::move(notes));
+}
+
+void checkTraced(const TensorImpl &impl, Trace &trace, const char *what,
+                 std::source_location place) {
+  if (!impl.frame || trace.findFrame(impl.frame))
+    return;
+  std::vector<std::string> notes;
+  std::string name = "a transform";
+  if (auto ended = trace.endedFrames.find(impl.frame);
+      ended != trace.endedFrames.end()) {
+    name = ended->second.name;
+    notes.push_back(text(ended->second.place) + ": " + name +
+                    " was called here");
+  }
+  throw TraceError(errorPlace(place), what,
+                   "a value that " + name +
+                       " traced is used after the end of it: " +
+                       typeText(impl.dtype, impl.shape),
+                   std::move(notes));
+}
+
+} // namespace tessera::detail

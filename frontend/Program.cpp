@@ -1,0 +1,195 @@
+// The cache of compiled programs, and how a slice is run.
+#include "frontend/Program.h"
+
+#include "frontend/Recording.h"
+#include "lowering/Compiler.h"
+#include "lowering/Reference/Interpreter.h"
+#include "runtime/Allocator.h"
+#include "runtime/Environment.h"
+
+#include <atomic>
+#include <filesystem>
+#include <unordered_map>
+
+using namespace mlir;
+
+namespace tessera {
+namespace detail {
+
+//===-- The cache
+//----------------------------------------------------------===//
+
+namespace {
+struct HashKey {
+  size_t operator()(const StructureKey &key) const {
+    return llvm::hash_combine_range(key.begin(), key.end());
+  }
+};
+
+/// Executables by structure; the least recently used go when it is full.
+class Cache {
+public:
+  static Cache &get() {
+    static Cache &cache = *new Cache;
+    return cache;
+  }
+
+  std::shared_ptr<runtime::Executable> find(const StructureKey &key) {
+    std::lock_guard guard(mutex);
+    auto it = entries.find(key);
+    if (it == entries.end())
+      return nullptr;
+    it->second.lastUse = ++clock;
+    return it->second.executable;
+  }
+
+  void insert(StructureKey key,
+              std::shared_ptr<runtime::Executable> executable) {
+    std::lock_guard guard(mutex);
+    if (entries.size() >= kMost)
+      shrink();
+    entries[std::move(key)] = {std::move(executable), ++clock};
+  }
+
+  void clear() {
+    std::lock_guard guard(mutex);
+    entries.clear();
+  }
+
+private:
+  static constexpr size_t kMost = 2048;
+  struct Entry {
+    std::shared_ptr<runtime::Executable> executable;
+    uint64_t lastUse;
+  };
+
+  /// Drops the older half, so that this is seldom done.
+  void shrink() {
+    std::vector<uint64_t> uses;
+    for (auto &[key, entry] : entries)
+      uses.push_back(entry.lastUse);
+    auto middle = uses.begin() + ptrdiff_t(uses.size() / 2);
+    std::nth_element(uses.begin(), middle, uses.end());
+    uint64_t bound = *middle;
+    std::erase_if(entries,
+                  [&](auto &item) { return item.second.lastUse < bound; });
+  }
+
+  std::mutex mutex;
+  std::unordered_map<StructureKey, Entry, HashKey> entries;
+  uint64_t clock = 0;
+};
+
+std::atomic<size_t> compiles{0};
+} // namespace
+
+size_t compileCount() { return compiles; }
+
+//===-- Compiling
+//----------------------------------------------------------===//
+
+/// DIR/NNN-file-line for TESSERA_DUMP=DIR.
+static std::string dumpFolder(const std::string &parent,
+                              std::source_location place) {
+  static std::atomic<unsigned> next{0};
+  std::source_location user = userPlace(place);
+  char number[16];
+  snprintf(number, sizeof(number), "%03u-", next++);
+  std::string name = number +
+                     std::filesystem::path(user.file_name()).stem().string() +
+                     "-" + std::to_string(user.line());
+  return (std::filesystem::path(parent) / name).string();
+}
+
+static std::shared_ptr<runtime::Executable>
+compileSlice(const Slice &slice, std::source_location place,
+             const std::optional<std::string> &dump) {
+  MLIRContext context(MLIRContext::Threading::DISABLED);
+  std::string messages;
+  ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
+    messages += diagnostic.str() + "\n";
+    return success();
+  });
+  OwningOpRef<ModuleOp> module = copySlice(slice, context);
+  lowering::ProgramOptions options;
+  options.fuse = runtime::readFlag(runtime::Variable::Fuse).value_or(true);
+  if (dump)
+    options.dump = dumpFolder(*dump, place);
+  std::string error;
+  auto executable = lowering::compile(*module, options, error);
+  if (failed(executable))
+    throw InternalError(errorPlace(place), "compile", error + "\n" + messages);
+  ++compiles;
+  return *executable;
+}
+
+std::shared_ptr<runtime::Executable>
+executableFor(Trace &trace, const Slice &slice, std::source_location place) {
+  std::optional<std::string> dump =
+      runtime::readVariable(runtime::Variable::Dump);
+  if (dump)
+    return compileSlice(slice, place, dump);
+  StructureKey key = makeKey(trace, slice);
+  if (auto known = Cache::get().find(key))
+    return known;
+  auto executable = compileSlice(slice, place, {});
+  Cache::get().insert(std::move(key), executable);
+  return executable;
+}
+
+//===-- Running
+//------------------------------------------------------------===//
+
+static std::vector<runtime::Storage>
+interpret(const Slice &slice, llvm::ArrayRef<runtime::Storage> inputs,
+          std::source_location place) {
+  MLIRContext context(MLIRContext::Threading::DISABLED);
+  std::string messages;
+  ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
+    messages += diagnostic.str() + "\n";
+    return success();
+  });
+  OwningOpRef<ModuleOp> module = copySlice(slice, context);
+  std::vector<lowering::TensorBytes> bytes;
+  for (const runtime::Storage &input : inputs) {
+    auto *data = static_cast<const uint8_t *>(input.data());
+    bytes.emplace_back(data, data + input.bytes());
+  }
+  auto results =
+      lowering::interpret(*module->getOps<func::FuncOp>().begin(), bytes);
+  if (failed(results))
+    throw InternalError(errorPlace(place), "interpret", messages);
+  std::vector<runtime::Storage> outputs;
+  for (const lowering::TensorBytes &result : *results) {
+    outputs.push_back(runtime::Storage::allocate(result.size()));
+    if (!result.empty())
+      std::memcpy(outputs.back().data(), result.data(), result.size());
+  }
+  return outputs;
+}
+
+std::vector<runtime::Storage> run(Trace &trace, const Slice &slice,
+                                  std::vector<runtime::Storage> inputs,
+                                  const Device &device, const char *what,
+                                  std::source_location place) {
+  try {
+    if (device.kind() == runtime::DeviceKind::Reference)
+      return interpret(slice, inputs, place);
+    auto executable = executableFor(trace, slice, place);
+    std::vector<runtime::Storage> outputs(slice.outputs.size());
+    runtime::Status status = executable->run(inputs, outputs);
+    if (!status.ok())
+      throw InternalError(errorPlace(place), what,
+                          "the compiled program failed with code " +
+                              std::to_string(status.code));
+    return outputs;
+  } catch (const runtime::OutOfMemoryError &error) {
+    throw OutOfMemory(errorPlace(place), what, error.what());
+  }
+}
+
+} // namespace detail
+
+void clear_cache() { detail::Cache::get().clear(); }
+
+} // namespace tessera

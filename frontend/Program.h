@@ -1,0 +1,28 @@
+// From a slice to its outputs' bytes: cached executables, or the interpreter.
+#pragma once
+
+#include "frontend/Slice.h"
+#include "runtime/Executable.h"
+
+namespace tessera::detail {
+
+/// The executable for a slice on the CPU, compiled unless one of the same
+/// structure is known.
+std::shared_ptr<runtime::Executable>
+executableFor(Trace &trace, const Slice &slice, std::source_location place);
+
+/// Computes the outputs of a slice from the bytes of its inputs.
+std::vector<runtime::Storage> run(Trace &trace, const Slice &slice,
+                                  std::vector<runtime::Storage> inputs,
+                                  const Device &device, const char *what,
+                                  std::source_location place);
+
+/// How many programs were compiled by this process.
+size_t compileCount();
+
+} // namespace tessera::detail
+
+namespace tessera {
+/// Forgets all compiled programs; those in use stay until they are done.
+void clear_cache();
+} // namespace tessera

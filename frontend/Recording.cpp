@@ -1,0 +1,289 @@
+// How the ops of one call get into the trace.
+#include "frontend/Recording.h"
+
+#include "frontend/Evaluate.h"
+#include "tessera/Scope.h"
+
+using namespace mlir;
+
+namespace tessera {
+
+//===-- What is in force on a thread
+//---------------------------------------===//
+
+static thread_local int noGradDepth = 0;
+static thread_local const std::source_location *scopePlace = nullptr;
+
+NoGrad::NoGrad() { ++noGradDepth; }
+NoGrad::~NoGrad() { --noGradDepth; }
+
+namespace detail {
+
+LocationScope::LocationScope(std::source_location place)
+    : place(place), outermost(!scopePlace) {
+  if (outermost)
+    scopePlace = &this->place;
+}
+
+LocationScope::~LocationScope() {
+  if (outermost)
+    scopePlace = nullptr;
+}
+
+bool isGradOff() { return noGradDepth > 0; }
+
+std::source_location userPlace(std::source_location place) {
+  return scopePlace ? *scopePlace : place;
+}
+
+Place errorPlace(std::source_location place) {
+  std::source_location user = userPlace(place);
+  return {user.file_name(), user.line()};
+}
+
+//===-- Numbers
+//------------------------------------------------------------===//
+
+static uint64_t floatBits(double value, const llvm::fltSemantics &semantics) {
+  APFloat number(value);
+  bool inexact;
+  number.convert(semantics, APFloat::rmNearestTiesToEven, &inexact);
+  return number.bitcastToAPInt().getZExtValue();
+}
+
+std::optional<uint64_t> bitsOf(const Scalar &scalar, DType dtype) {
+  switch (dtype) {
+  case DType::boolean:
+    return scalar.kind == runtime::DTypeKind::Float ? scalar.real != 0
+                                                    : scalar.integer != 0;
+  case DType::f16:
+    return floatBits(scalar.real, APFloat::IEEEhalf());
+  case DType::bf16:
+    return floatBits(scalar.real, APFloat::BFloat());
+  case DType::f32:
+    return std::bit_cast<uint32_t>(float(scalar.real));
+  case DType::f64:
+    return std::bit_cast<uint64_t>(scalar.real);
+  default: {
+    unsigned bits = unsigned(runtime::bytesOf(dtype) * 8);
+    if (!llvm::isIntN(bits, scalar.integer))
+      return std::nullopt;
+    return uint64_t(scalar.integer);
+  }
+  }
+}
+
+//===-- Start and end
+//------------------------------------------------------===//
+
+unsigned Recording::nextOpIndex() {
+  static std::atomic<unsigned> next{0};
+  return next++;
+}
+
+Trace &Recording::prepare(const char *name, std::source_location place,
+                          ArrayRef<const Tensor *> tensors) {
+  Trace &current = Trace::current();
+  for (const Tensor *tensor : tensors) {
+    if (!tensor)
+      continue;
+    TensorImpl *impl = tensor->handle().get();
+    if (!impl)
+      throw ValueError(errorPlace(place), name,
+                       "an operand is an empty tensor");
+    if (impl->trace && impl->trace != &current &&
+        !impl->ready.load(std::memory_order_acquire))
+      evaluate({*tensor}, name, place);
+  }
+  return current;
+}
+
+Recording::Recording(const char *name, std::source_location place,
+                     ArrayRef<const Tensor *> tensors)
+    : theName(name), place(place), theTrace(prepare(name, place, tensors)),
+      lock(theTrace) {
+  theTrace.recycleIfDue();
+  loc = theTrace.locate(place);
+  if (scopePlace)
+    loc = CallSiteLoc::get(loc, theTrace.locate(*scopePlace));
+  Block &block = theTrace.block();
+  lastBefore = block.empty() ? nullptr : &block.back();
+}
+
+Recording::Recording(const char *name, std::source_location place,
+                     std::initializer_list<const Tensor *> tensors)
+    : Recording(name, place, ArrayRef(tensors.begin(), tensors.size())) {}
+
+Recording::~Recording() {
+  if (finished)
+    return;
+  theTrace.diagnostics.clear();
+  if (!counted)
+    for (auto it = firstNew(); it != theTrace.block().end(); ++it)
+      ++theTrace.ops;
+  for (Block &block = theTrace.block();
+       !block.empty() && &block.back() != lastBefore;)
+    theTrace.erase(&block.back());
+}
+
+Block::iterator Recording::firstNew() {
+  return lastBefore ? std::next(lastBefore->getIterator())
+                    : theTrace.block().begin();
+}
+
+void Recording::failFromDiagnostics() {
+  StringRef text = theTrace.diagnostics;
+  // The dialect begins with the name of its op; the user's is put instead.
+  if (text.consume_front("'tessera."))
+    text = text.split("' op ").second;
+  else if (text.consume_front("["))
+    text = text.split("] ").second;
+  std::string message = text.str();
+  if (text.contains("element type"))
+    fail<TypeError>(message);
+  fail<ShapeError>(message);
+}
+
+//===-- Operands
+//-----------------------------------------------------------===//
+
+Value Recording::value(const Tensor &tensor) {
+  TensorImpl *impl = tensor.handle().get();
+  if (impl->frame)
+    checkTraced(*impl, theTrace, theName, place);
+  if (!theDevice)
+    theDevice = impl->device;
+  else if (*theDevice != impl->device)
+    fail<DeviceError>("the tensors are on two devices: " + theDevice->str() +
+                      " and " + impl->device.str());
+  if (impl->trace == &theTrace && impl->op)
+    return impl->op->getResult(0);
+  if (!elementType(context(), impl->dtype))
+    fail<TypeError>("no op computes with " +
+                    std::string(runtime::nameOf(impl->dtype)) + ": " +
+                    typeText(impl->dtype, impl->shape));
+  return theTrace.inputFor(impl)->getResult(0);
+}
+
+ir::Expr Recording::expr(const Operand &x) {
+  return expr(x, x.isScalar() ? x.scalar().dtype : x.tensor().dtype());
+}
+
+ir::Expr Recording::expr(const Operand &x, DType dtype) {
+  if (!x.isScalar())
+    return convert(expr(value(x.tensor())), dtype);
+  std::optional<uint64_t> bits = bitsOf(x.scalar(), dtype);
+  if (!bits)
+    fail<ValueError>(typeText(x) + " does not fit " +
+                     std::string(runtime::nameOf(dtype)));
+  return expr(theTrace.inputFor(*bits, dtype)->getResult(0));
+}
+
+//===-- Ops
+//----------------------------------------------------------------===//
+
+Value Recording::createOp(OperationName name, Type type, ValueRange operands,
+                          ArrayRef<NamedAttribute> attributes) {
+  DictionaryAttr dictionary = attributes.empty()
+                                  ? DictionaryAttr::get(context())
+                                  : DictionaryAttr::get(context(), attributes);
+  Operation *op =
+      Operation::create(location(), name, type, operands, dictionary,
+                        OpaqueProperties(nullptr), BlockRange(), 0);
+  builder().insert(op);
+  return op->getResult(0);
+}
+
+ir::Expr Recording::convert(ir::Expr x, DType dtype) {
+  Type element = elementType(context(), dtype);
+  if (x.type().getElementType() == element)
+    return x;
+  if (!element)
+    fail<TypeError>("no op makes " + std::string(runtime::nameOf(dtype)));
+  return x.with(create<ir::ConvertOp>(x.type().clone(element), x.value()));
+}
+
+ir::Expr Recording::broadcast(ir::Expr x, const Shape &shape) {
+  RankedTensorType from = x.type();
+  if (from.getShape() == toRef(shape))
+    return x;
+  SmallVector<int64_t> dims;
+  for (int64_t i = 0; i < from.getRank(); ++i)
+    dims.push_back(int64_t(shape.size()) - from.getRank() + i);
+  return x.with(create<ir::BroadcastOp>(
+      from.clone(toRef(shape)), x.value(),
+      builder().getNamedAttr("dims", builder().getDenseI64ArrayAttr(dims))));
+}
+
+//===-- The end
+//------------------------------------------------------------===//
+
+void Recording::adopt(Operation *op) {
+  if (failed(op->getName().verifyInvariants(op)))
+    failFromDiagnostics();
+  bool onLeaf = false;
+  uint32_t frame = 0;
+  for (Value operand : op->getOperands()) {
+    Operation *definition = operand.getDefiningOp();
+    onLeaf |= theTrace.dependsOnLeaf(definition);
+    frame = std::max(frame, theTrace.activeFrame(definition));
+  }
+  onLeaf &= !op->hasTrait<ir::NonDifferentiable>();
+  bool cut = isGradOff();
+  if (!onLeaf && !frame && !cut)
+    return;
+  OpInfo &info = theTrace.makeInfo(op);
+  info.onLeaf = onLeaf && !cut;
+  info.cut = cut;
+  info.frame = frame;
+}
+
+void Recording::adoptAll() {
+  size_t count = 0;
+  auto end = theTrace.block().end();
+  for (auto it = firstNew(); it != end; ++it)
+    ++count;
+  theTrace.ops += count;
+  theTrace.recorded += count;
+  counted = true;
+  for (auto it = firstNew(); it != end; ++it)
+    adopt(&*it);
+}
+
+void Recording::sweep() {
+  Block &block = theTrace.block();
+  if (firstNew() == std::prev(block.end()))
+    return;
+  auto it = block.end();
+  while (it != block.begin()) {
+    Operation *op = &*--it;
+    if (op == lastBefore)
+      return;
+    if (!op->use_empty() || theTrace.info(op).impl)
+      continue;
+    ++it;
+    theTrace.erase(op);
+  }
+}
+
+Tensor Recording::finish(Value result) {
+  adoptAll();
+  finished = true;
+  Tensor tensor = theTrace.wrap(result.getDefiningOp(), device());
+  sweep();
+  return tensor;
+}
+
+std::vector<Tensor> Recording::finish(ValueRange results) {
+  adoptAll();
+  finished = true;
+  std::vector<Tensor> tensors;
+  for (Value result : results)
+    tensors.push_back(result ? theTrace.wrap(result.getDefiningOp(), device())
+                             : Tensor());
+  sweep();
+  return tensors;
+}
+
+} // namespace detail
+} // namespace tessera

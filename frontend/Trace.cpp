@@ -1,0 +1,290 @@
+// Traces: who refers to which op, and when an op goes.
+#include "frontend/Trace.h"
+
+#include "frontend/Types.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Diagnostics.h"
+
+using namespace mlir;
+
+namespace tessera::detail {
+
+// A context is replaced once this many ops were recorded in it, as soon as it
+// is empty: what a context uniques is never freed.
+static constexpr size_t kOpsPerContext = size_t(1) << 20;
+
+Trace::Trace() { openContext(); }
+Trace::~Trace() { closeContext(); }
+
+Trace &Trace::current() {
+  // The thread's reference goes with the thread; the trace may live on.
+  struct Owner {
+    Trace *trace = new Trace;
+    ~Owner() { trace->release(); }
+  };
+  static thread_local Owner owner;
+  return *owner.trace;
+}
+
+void Trace::release() {
+  if (references.fetch_sub(1, std::memory_order_acq_rel) == 1)
+    delete this;
+}
+
+void Trace::openContext() {
+  theContext = std::make_unique<MLIRContext>(MLIRContext::Threading::DISABLED);
+  theContext->loadDialect<ir::TesseraDialect>();
+  theContext->getDiagEngine().registerHandler([this](Diagnostic &diagnostic) {
+    if (!diagnostics.empty())
+      diagnostics += "\n";
+    diagnostics += diagnostic.str();
+    return success();
+  });
+  module = ModuleOp::create(UnknownLoc::get(theContext.get()));
+  theBuilder = std::make_unique<OpBuilder>(theContext.get());
+  theBuilder->setInsertionPointToEnd(module->getBody());
+}
+
+void Trace::closeContext() {
+  infos.clear();
+  values.clear();
+  inputOf.clear();
+  inputs.clear();
+  kindMemo.clear();
+  typeMemo.clear();
+  locations.clear();
+  names.clear();
+  theBuilder.reset();
+  module = {};
+  theContext.reset();
+}
+
+void Trace::recycleIfDue() {
+  if (ops != 0 || recorded < kOpsPerContext || !frames.empty())
+    return;
+  closeContext();
+  openContext();
+  recorded = 0;
+}
+
+Location Trace::locate(std::source_location place) {
+  auto key = std::make_pair(static_cast<const void *>(place.file_name()),
+                            uint64_t(place.line()) << 32 | place.column());
+  Attribute &known = locations[key];
+  if (!known)
+    known = FileLineColLoc::get(theContext.get(), place.file_name(),
+                                place.line(), place.column());
+  return cast<LocationAttr>(known);
+}
+
+OperationName Trace::nameOf(unsigned index, StringRef name) {
+  if (names.size() <= index)
+    names.resize(index + 1);
+  if (!names[index])
+    names[index] = OperationName(name, theContext.get());
+  return *names[index];
+}
+
+//===-- Inputs
+//-------------------------------------------------------------===//
+
+Operation *Trace::inputFor(TensorImpl *impl) {
+  Operation *&op = inputOf[impl];
+  if (op)
+    return op;
+  Type type = tensorType(theContext.get(), impl->dtype, impl->shape);
+  op = ir::InputOp::create(*theBuilder, theBuilder->getUnknownLoc(), type);
+  detail::retain(impl);
+  inputs[op] = {ImplPtr(impl), 0};
+  return op;
+}
+
+Operation *Trace::inputFor(uint64_t bits, DType dtype) {
+  Type type = tensorType(theContext.get(), dtype, {});
+  Operation *op =
+      ir::InputOp::create(*theBuilder, theBuilder->getUnknownLoc(), type);
+  inputs[op] = {{}, bits};
+  return op;
+}
+
+const InputInfo *Trace::inputInfo(Operation *op) const {
+  auto it = inputs.find(op);
+  return it == inputs.end() ? nullptr : &it->second;
+}
+
+//===-- What is known of an op
+//---------------------------------------------===//
+
+std::shared_ptr<Leaf> Trace::leafOf(Operation *op) const {
+  if (auto *input = inputInfo(op))
+    return input->impl ? input->impl->leaf : nullptr;
+  TensorImpl *impl = info(op).impl;
+  return impl ? impl->leaf : nullptr;
+}
+
+bool Trace::dependsOnLeaf(Operation *op) const {
+  if (isa<ir::InputOp>(op)) {
+    auto *input = inputInfo(op);
+    return input && input->impl && input->impl->leaf;
+  }
+  return info(op).onLeaf;
+}
+
+const Frame *Trace::findFrame(uint32_t id) const {
+  for (const Frame &frame : frames)
+    if (frame.id == id)
+      return &frame;
+  return nullptr;
+}
+
+uint32_t Trace::activeFrame(Operation *op) const {
+  if (frames.empty())
+    return 0;
+  uint32_t id = info(op).frame;
+  // An op of a transform that has ended may depend on what encloses it.
+  return !id || findFrame(id) ? id : frames.back().id;
+}
+
+bool Trace::hasStorage(Operation *op) const {
+  return values.contains(op) || inputs.contains(op);
+}
+
+runtime::Storage Trace::storageOf(Operation *op) {
+  if (auto it = values.find(op); it != values.end())
+    return it->second;
+  auto it = inputs.find(op);
+  if (it == inputs.end())
+    return {};
+  if (it->second.impl)
+    return it->second.impl->storage;
+  size_t bytes = runtime::bytesOf(dtypeFor(op->getResult(0)));
+  auto storage = runtime::Storage::allocate(bytes);
+  std::memcpy(storage.data(), &it->second.bits, bytes);
+  return storage;
+}
+
+//===-- Handles
+//------------------------------------------------------------===//
+
+Tensor Trace::wrap(Operation *op, const Device &device) {
+  if (auto *input = inputInfo(op); input && input->impl)
+    return Tensor(input->impl);
+  OpInfo &info = infos[op];
+  if (info.impl && tryRetain(info.impl))
+    return Tensor(ImplPtr(info.impl));
+  auto *impl = new TensorImpl(shapeOf(op->getResult(0)),
+                              dtypeFor(op->getResult(0)), device);
+  retain();
+  impl->trace = this;
+  impl->op = op;
+  impl->frame = info.frame;
+  if (auto it = values.find(op); it != values.end()) {
+    impl->storage = it->second;
+    impl->ready.store(true, std::memory_order_release);
+  }
+  info.impl = impl;
+  return Tensor(ImplPtr(impl));
+}
+
+void Trace::dropHandle(TensorImpl *impl) {
+  Operation *op = impl->op;
+  impl->op = nullptr;
+  auto it = infos.find(op);
+  // Another handle may have been made while this one was on its way here.
+  if (it == infos.end() || it->second.impl != impl)
+    return;
+  it->second.impl = nullptr;
+  if (op->use_empty())
+    eraseIfUnused(op);
+  else if (!it->second.frame && !it->second.onLeaf && !it->second.cut)
+    infos.erase(it);
+}
+
+void Trace::forget(Operation *op) {
+  infos.erase(op);
+  if (auto it = inputs.find(op); it != inputs.end()) {
+    if (it->second.impl) {
+      inputOf.erase(it->second.impl.get());
+      graveyard.push_back(std::move(it->second.impl));
+    }
+    inputs.erase(it);
+  }
+  if (auto it = values.find(op); it != values.end()) {
+    buried.push_back(std::move(it->second));
+    values.erase(it);
+  }
+  --ops;
+}
+
+void Trace::erase(Operation *op) {
+  forget(op);
+  op->erase();
+}
+
+void Trace::eraseIfUnused(Operation *first) {
+  SmallVector<Operation *, 16> work{first};
+  while (!work.empty()) {
+    Operation *op = work.pop_back_val();
+    if (!op->use_empty() || info(op).impl)
+      continue;
+    SmallVector<Operation *, 4> operands;
+    for (Value operand : op->getOperands())
+      if (!llvm::is_contained(operands, operand.getDefiningOp()))
+        operands.push_back(operand.getDefiningOp());
+    forget(op);
+    op->erase();
+    // The last user of an operand goes once, so no op is in the list twice.
+    for (Operation *operand : operands)
+      if (operand->use_empty())
+        work.push_back(operand);
+  }
+}
+
+//===-- Evaluated values
+//---------------------------------------------------===//
+
+void Trace::keepValue(Operation *op, runtime::Storage storage) {
+  if (TensorImpl *impl = info(op).impl) {
+    impl->storage = storage;
+    impl->ready.store(true, std::memory_order_release);
+  }
+  values[op] = std::move(storage);
+}
+
+void Trace::replaceByInput(Operation *op, runtime::Storage storage,
+                           const std::shared_ptr<const Cut> &cut,
+                           const Device &device) {
+  auto it = infos.find(op);
+  TensorImpl *impl = it == infos.end() ? nullptr : it->second.impl;
+  if (impl) {
+    it->second.impl = nullptr;
+    impl->op = nullptr;
+    impl->cut = cut;
+    if (!impl->ready.load(std::memory_order_relaxed)) {
+      impl->storage = storage;
+      impl->ready.store(true, std::memory_order_release);
+    }
+  }
+  if (!op->use_empty()) {
+    ImplPtr owner;
+    if (impl && tryRetain(impl))
+      owner = ImplPtr(impl);
+    else {
+      owner = makeTensor(std::move(storage), shapeOf(op->getResult(0)),
+                         dtypeFor(op->getResult(0)), device)
+                  .handle();
+      owner->cut = cut;
+    }
+    OpBuilder builder(op);
+    auto input =
+        ir::InputOp::create(builder, op->getLoc(), op->getResult(0).getType());
+    ++ops;
+    inputOf[owner.get()] = input;
+    inputs[input] = {std::move(owner), 0};
+    op->replaceAllUsesWith(input);
+  }
+  eraseIfUnused(op);
+}
+
+} // namespace tessera::detail

@@ -1,0 +1,161 @@
+// The program that a thread records, and who refers to which of its ops.
+#pragma once
+
+#include "dialects/Tessera/IR/Tessera.h"
+#include "frontend/TensorImpl.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinOps.h"
+
+#include <array>
+
+namespace tessera::detail {
+
+/// What the trace knows of an op beyond the op itself.
+struct OpInfo {
+  TensorImpl *impl = nullptr; ///< of the handles, if there are any
+  uint32_t frame = 0;         ///< the innermost transform it is traced in
+  bool onLeaf = false;        ///< depends on a leaf: keeps its history
+  bool cut = false;           ///< recorded under NoGrad: no derivative passes
+};
+
+/// What an input op stands for.
+struct InputInfo {
+  ImplPtr impl;      ///< a materialised tensor; null for a number
+  uint64_t bits = 0; ///< the number, in the dtype of the op
+};
+
+/// A transform that is tracing.
+struct Frame {
+  uint32_t id;
+  const char *name;
+  std::source_location place;
+};
+
+/// The ops that one thread has recorded and that are still needed. Values may
+/// be released on other threads, so everything is guarded by `mutex`. Counted
+/// by the thread and by the tensors recorded in it.
+class Trace {
+public:
+  Trace();
+  ~Trace();
+  Trace(const Trace &) = delete;
+
+  /// The trace that this thread records into.
+  static Trace &current();
+
+  void retain() { references.fetch_add(1, std::memory_order_relaxed); }
+  void release();
+
+  //===-- Under the lock
+  //---------------------------------------------------===//
+
+  mlir::MLIRContext &context() { return *theContext; }
+  mlir::OpBuilder &builder() { return *theBuilder; }
+  mlir::Block &block() { return *module->getBody(); }
+  /// Makes a fresh context if this one is empty and has been used long enough.
+  void recycleIfDue();
+  mlir::Location locate(std::source_location place);
+  mlir::OperationName nameOf(unsigned index, llvm::StringRef name);
+
+  /// The op that stands for a materialised tensor.
+  mlir::Operation *inputFor(TensorImpl *impl);
+  /// An op that stands for a number, of which `bits` are the bytes.
+  mlir::Operation *inputFor(uint64_t bits, DType dtype);
+  const InputInfo *inputInfo(mlir::Operation *op) const;
+
+  OpInfo info(mlir::Operation *op) const { return infos.lookup(op); }
+  OpInfo &makeInfo(mlir::Operation *op) { return infos[op]; }
+  /// Whether a derivative of the op's result reaches a leaf.
+  bool dependsOnLeaf(mlir::Operation *op) const;
+  /// The leaf that the op stands for, if it does.
+  std::shared_ptr<Leaf> leafOf(mlir::Operation *op) const;
+
+  /// The innermost transform that is tracing a value, or 0.
+  uint32_t activeFrame(mlir::Operation *op) const;
+  const Frame *findFrame(uint32_t id) const;
+
+  /// The bytes of an op's result, if they are known; null for inputs of a
+  /// function being traced.
+  runtime::Storage storageOf(mlir::Operation *op);
+  bool hasStorage(mlir::Operation *op) const;
+
+  /// The tensor of an op's result: the handle that exists, or a new one.
+  Tensor wrap(mlir::Operation *op, const Device &device);
+  /// Called when the last handle is gone.
+  void dropHandle(TensorImpl *impl);
+  /// Keeps the bytes of a value beside its op, which stays as history.
+  void keepValue(mlir::Operation *op, runtime::Storage storage);
+  /// Puts an input with these bytes in the place of an op: its history is given
+  /// up.
+  void replaceByInput(mlir::Operation *op, runtime::Storage storage,
+                      const std::shared_ptr<const Cut> &cut,
+                      const Device &device);
+  /// Erases an op without users or handles, but not its operands.
+  void erase(mlir::Operation *op);
+  /// Erases the op, and then its operands, unless they have users or handles.
+  void eraseIfUnused(mlir::Operation *op);
+
+  std::mutex mutex;
+  /// Destroyed after unlocking, since that may lock another trace, or run a
+  /// user's function that releases memory.
+  std::vector<ImplPtr> graveyard;
+  std::vector<runtime::Storage> buried;
+
+  /// Diagnostics of the dialect since they were last taken.
+  std::string diagnostics;
+  /// Transforms that are tracing, outermost first.
+  std::vector<Frame> frames;
+  /// What frames were called that have ended, for error texts.
+  llvm::DenseMap<uint32_t, Frame> endedFrames;
+  /// Identities of interned parts of ops in this context (Slice.cpp).
+  llvm::DenseMap<std::tuple<const void *, const void *, const void *>, uint32_t>
+      kindMemo;
+  llvm::DenseMap<const void *, uint32_t> typeMemo;
+  size_t ops = 0;      ///< in the block
+  size_t recorded = 0; ///< since the context was made
+
+private:
+  using PlaceKey = std::pair<const void *, uint64_t>;
+
+  void openContext();
+  void closeContext();
+  void forget(mlir::Operation *op);
+
+  std::atomic<uint32_t> references{1};
+  std::unique_ptr<mlir::MLIRContext> theContext;
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  std::unique_ptr<mlir::OpBuilder> theBuilder;
+  llvm::DenseMap<mlir::Operation *, OpInfo> infos;
+  llvm::DenseMap<mlir::Operation *, InputInfo> inputs;
+  llvm::DenseMap<TensorImpl *, mlir::Operation *> inputOf;
+  llvm::DenseMap<mlir::Operation *, runtime::Storage> values;
+  llvm::DenseMap<PlaceKey, mlir::Attribute> locations;
+  std::vector<std::optional<mlir::OperationName>> names;
+};
+
+/// Locks a trace; what it gives up is destroyed after unlocking.
+class TraceLock {
+public:
+  explicit TraceLock(Trace &trace) : trace(trace) { trace.mutex.lock(); }
+  ~TraceLock() {
+    if (trace.graveyard.empty() && trace.buried.empty()) {
+      trace.mutex.unlock();
+      return;
+    }
+    auto impls = std::move(trace.graveyard);
+    auto storages = std::move(trace.buried);
+    trace.graveyard.clear();
+    trace.buried.clear();
+    trace.mutex.unlock();
+  }
+  TraceLock(const TraceLock &) = delete;
+
+private:
+  Trace &trace;
+};
+
+/// A number's bits in a dtype; nothing for an integer that does not fit.
+std::optional<uint64_t> bitsOf(const Scalar &scalar, DType dtype);
+
+} // namespace tessera::detail

@@ -1,0 +1,100 @@
+// Dtypes as element types of the dialect, and how they are promoted.
+#include "frontend/Types.h"
+
+#include "runtime/ThreadPool.h"
+#include "tessera/Error.h"
+
+#include <mutex>
+
+using namespace mlir;
+
+namespace tessera {
+
+Type detail::elementType(MLIRContext *context, DType dtype) {
+  switch (dtype) {
+  case DType::boolean:
+    return IntegerType::get(context, 1);
+  case DType::i8:
+  case DType::i16:
+  case DType::i32:
+  case DType::i64:
+    return IntegerType::get(context, unsigned(runtime::bytesOf(dtype) * 8));
+  case DType::f16:
+    return Float16Type::get(context);
+  case DType::bf16:
+    return BFloat16Type::get(context);
+  case DType::f32:
+    return Float32Type::get(context);
+  case DType::f64:
+    return Float64Type::get(context);
+  default:
+    return {};
+  }
+}
+
+DType dtypeFor(Type element) {
+  if (element.isF16())
+    return f16;
+  if (element.isBF16())
+    return bf16;
+  if (element.isF32())
+    return f32;
+  if (element.isF64())
+    return f64;
+  switch (element.getIntOrFloatBitWidth()) {
+  case 1:
+    return boolean;
+  case 8:
+    return i8;
+  case 16:
+    return i16;
+  case 32:
+    return i32;
+  default:
+    return i64;
+  }
+}
+
+DType result_type(DType a, DType b) {
+  auto check = [](DType dtype) {
+    if (runtime::isUnsigned(dtype) || runtime::isComplex(dtype))
+      throw TypeError({}, "result_type",
+                      "no op computes with " +
+                          std::string(runtime::nameOf(dtype)));
+  };
+  check(a);
+  check(b);
+  if (runtime::isFloat(a) != runtime::isFloat(b))
+    return runtime::isFloat(a) ? a : b;
+  // Neither half precision format holds the values of the other.
+  if ((a == f16 && b == bf16) || (a == bf16 && b == f16))
+    return f32;
+  return std::max(a, b);
+}
+
+static std::mutex deviceMutex;
+static Device theDefaultDevice;
+
+Device default_device() {
+  std::lock_guard guard(deviceMutex);
+  return theDefaultDevice;
+}
+
+void set_default_device(const Device &device) {
+  if (device.kind() != runtime::DeviceKind::Cpu &&
+      device.kind() != runtime::DeviceKind::Reference)
+    throw DeviceError({}, "set_default_device",
+                      "this build has no device " + device.str());
+  std::lock_guard guard(deviceMutex);
+  theDefaultDevice = device;
+}
+
+void set_num_threads(int threads) {
+  if (threads < 1 || threads > runtime::kMaxThreads)
+    throw ValueError({}, "set_num_threads",
+                     "the number of threads must be from 1 to 1024, not " +
+                         std::to_string(threads));
+  runtime::setNumThreads(threads);
+}
+
+} // namespace tessera
