@@ -93,7 +93,8 @@ bool convertElements(const void *from, DType fromType, void *to, DType toType,
       std::memcpy(to, from, count * runtime::bytesOf(toType));
     return true;
   }
-  if (isComplex(fromType) || isComplex(toType) || isBool(toType) ||
+  bool isHalf = toType == DType::f16 || toType == DType::bf16;
+  if (isComplex(fromType) || isComplex(toType) || isBool(toType) || isHalf ||
       (isFloat(fromType) && !isFloat(toType)))
     return false;
   withType(fromType, [&](auto source) {

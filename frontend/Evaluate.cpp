@@ -39,7 +39,7 @@ static bool shouldKeep(Trace &trace, Operation *op) {
 static std::shared_ptr<const Cut> makeCut(Trace &trace, const Slice &slice,
                                           const char *what,
                                           std::source_location place) {
-  auto cut = std::make_shared<Cut>(Cut{userPlace(place), what, {}});
+  auto cut = std::make_shared<Cut>(Cut{userPlace(place), what, false, {}});
   auto add = [&](TensorImpl *impl) {
     cut->ancestors.push_back(impl->life());
     if (impl->cut)
@@ -60,6 +60,8 @@ static void store(Trace &trace, Slice &slice,
                   std::vector<runtime::Storage> results, const Device &device,
                   const char *what, std::source_location place) {
   std::shared_ptr<const Cut> cut = makeCut(trace, slice, what, place);
+  auto released =
+      std::make_shared<const Cut>(Cut{trace.lastRelease, "backward", true, {}});
   llvm::DenseMap<Operation *, runtime::Storage> byOp;
   SmallVector<Operation *> latestFirst;
   for (auto [op, result] : llvm::zip(slice.outputs, results))
@@ -71,10 +73,15 @@ static void store(Trace &trace, Slice &slice,
   });
   for (Operation *op : latestFirst) {
     runtime::Storage &bytes = byOp[op];
+    OpInfo info = trace.info(op);
     if (trace.dependsOnLeaf(op) && !trace.leafOf(op))
       trace.keepValue(op, std::move(bytes));
     else
-      trace.replaceByInput(op, std::move(bytes), cut, device);
+      trace.replaceByInput(op, std::move(bytes),
+                           info.cut        ? nullptr
+                           : info.released ? released
+                                           : cut,
+                           device);
   }
 }
 
@@ -176,12 +183,11 @@ void checkTraced(const TensorImpl &impl, Trace &trace, const char *what,
     return;
   std::vector<std::string> notes;
   std::string name = "a transform";
-  if (auto ended = trace.endedFrames.find(impl.frame);
-      ended != trace.endedFrames.end()) {
-    name = ended->second.name;
-    notes.push_back(text(ended->second.place) + ": " + name +
-                    " was called here");
-  }
+  for (const Frame &ended : trace.endedFrames)
+    if (ended.id == impl.frame) {
+      name = ended.name;
+      notes.push_back(text(ended.place) + ": " + name + " was called here");
+    }
   throw TraceError(errorPlace(place), what,
                    "a value that " + name +
                        " traced is used after the end of it: " +

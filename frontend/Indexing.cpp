@@ -163,7 +163,7 @@ static Tensor pick(const Tensor &x, const Tensor &mask,
       makeTensor(std::move(storage), shape, impl->dtype, impl->device);
   // A derivative that asks for x learns where its path ended.
   result.handle()->cut = std::make_shared<Cut>(
-      Cut{userPlace(place), "index by a mask", {impl->life()}});
+      Cut{userPlace(place), "index by a mask", false, {impl->life()}});
   return result;
 }
 

@@ -8,7 +8,6 @@
 #include "runtime/Environment.h"
 
 #include <atomic>
-#include <filesystem>
 #include <unordered_map>
 
 using namespace mlir;
@@ -88,19 +87,6 @@ size_t compileCount() { return compiles; }
 //===-- Compiling
 //----------------------------------------------------------===//
 
-/// DIR/NNN-file-line for TESSERA_DUMP=DIR.
-static std::string dumpFolder(const std::string &parent,
-                              std::source_location place) {
-  static std::atomic<unsigned> next{0};
-  std::source_location user = userPlace(place);
-  char number[16];
-  snprintf(number, sizeof(number), "%03u-", next++);
-  std::string name = number +
-                     std::filesystem::path(user.file_name()).stem().string() +
-                     "-" + std::to_string(user.line());
-  return (std::filesystem::path(parent) / name).string();
-}
-
 static std::shared_ptr<runtime::Executable>
 compileSlice(const Slice &slice, std::source_location place,
              const std::optional<std::string> &dump) {
@@ -113,8 +99,7 @@ compileSlice(const Slice &slice, std::source_location place,
   OwningOpRef<ModuleOp> module = copySlice(slice, context);
   lowering::ProgramOptions options;
   options.fuse = runtime::readFlag(runtime::Variable::Fuse).value_or(true);
-  if (dump)
-    options.dump = dumpFolder(*dump, place);
+  options.dump = dump.value_or("");
   std::string error;
   auto executable = lowering::compile(*module, options, error);
   if (failed(executable))

@@ -100,7 +100,7 @@ Trace &Recording::prepare(const char *name, std::source_location place,
 
 Recording::Recording(const char *name, std::source_location place,
                      ArrayRef<const Tensor *> tensors)
-    : theName(name), place(place), theTrace(prepare(name, place, tensors)),
+    : theName(name), thePlace(place), theTrace(prepare(name, place, tensors)),
       lock(theTrace) {
   theTrace.recycleIfDue();
   loc = theTrace.locate(place);
@@ -150,7 +150,7 @@ void Recording::failFromDiagnostics() {
 Value Recording::value(const Tensor &tensor) {
   TensorImpl *impl = tensor.handle().get();
   if (impl->frame)
-    checkTraced(*impl, theTrace, theName, place);
+    checkTraced(*impl, theTrace, theName, thePlace);
   if (!theDevice)
     theDevice = impl->device;
   else if (*theDevice != impl->device)
@@ -221,21 +221,24 @@ ir::Expr Recording::broadcast(ir::Expr x, const Shape &shape) {
 void Recording::adopt(Operation *op) {
   if (failed(op->getName().verifyInvariants(op)))
     failFromDiagnostics();
-  bool onLeaf = false;
+  bool onLeaf = false, released = false;
   uint32_t frame = 0;
   for (Value operand : op->getOperands()) {
     Operation *definition = operand.getDefiningOp();
     onLeaf |= theTrace.dependsOnLeaf(definition);
     frame = std::max(frame, theTrace.activeFrame(definition));
+    released |= theTrace.hasReleased && theTrace.info(definition).released;
   }
   onLeaf &= !op->hasTrait<ir::NonDifferentiable>();
-  bool cut = isGradOff();
-  if (!onLeaf && !frame && !cut)
+  bool cut = isGradOff() && !isa<ir::InputOp>(op);
+  if (!onLeaf && !frame && !cut && !released)
     return;
   OpInfo &info = theTrace.makeInfo(op);
   info.onLeaf = onLeaf && !cut;
   info.cut = cut;
   info.frame = frame;
+  info.released = released && !cut;
+  theTrace.hasCuts |= cut;
 }
 
 void Recording::adoptAll() {
@@ -252,7 +255,7 @@ void Recording::adoptAll() {
 
 void Recording::sweep() {
   Block &block = theTrace.block();
-  if (firstNew() == std::prev(block.end()))
+  if (block.empty() || firstNew() == std::prev(block.end()))
     return;
   auto it = block.end();
   while (it != block.begin()) {

@@ -36,6 +36,7 @@ public:
   Recording(const Recording &) = delete;
 
   const char *name() const { return theName; }
+  std::source_location place() const { return thePlace; }
   Trace &trace() { return theTrace; }
   mlir::OpBuilder &builder() { return theTrace.builder(); }
   mlir::MLIRContext *context() { return &theTrace.context(); }
@@ -69,8 +70,8 @@ public:
                     llvm::ArrayRef<mlir::NamedAttribute> attributes = {}) {
     mlir::DictionaryAttr dictionary = builder().getDictionaryAttr(attributes);
     llvm::SmallVector<mlir::Type, 1> types;
-    if (failed(Op::inferReturnTypes(context(), loc, operands, dictionary, nullptr,
-                                    {}, types)))
+    if (failed(Op::inferReturnTypes(context(), loc, operands, dictionary,
+                                    nullptr, {}, types)))
       failFromDiagnostics();
     return create<Op>(types.front(), operands, attributes);
   }
@@ -92,7 +93,7 @@ public:
   std::vector<Tensor> finish(mlir::ValueRange results);
 
   template <typename E> [[noreturn]] void fail(const std::string &message) {
-    throw E(errorPlace(place), theName, message);
+    throw E(errorPlace(thePlace), theName, message);
   }
 
 private:
@@ -112,7 +113,7 @@ private:
   [[noreturn]] void failFromDiagnostics();
 
   const char *theName;
-  std::source_location place;
+  std::source_location thePlace;
   Trace &theTrace;
   TraceLock lock;
   mlir::LocationAttr loc;

@@ -68,7 +68,8 @@ Tensor sum(const Operand &x, const Axes &axis, bool keepdims) {
 }
 Tensor prod(const Operand &x, const Axes &axis, bool keepdims) {
   Reducing s("prod", x, axis, keepdims);
-  return s.finish(s.reduce(Reduction::prod, s.r.expr(x, sumDType(dtypeFor(x)))));
+  return s.finish(
+      s.reduce(Reduction::prod, s.r.expr(x, sumDType(dtypeFor(x)))));
 }
 Tensor max(const Operand &x, const Axes &axis, bool keepdims) {
   Reducing s("max", x, axis, keepdims);

@@ -21,10 +21,11 @@ struct Leaf {
   Tensor gradient;
 };
 
-/// One evaluation that dropped the history of its results.
+/// One evaluation, or backward(), that dropped the history of values.
 struct Cut {
   std::source_location place;
-  const char *what; ///< "item", "eval", ...
+  const char *what;       ///< "item", "eval", ...
+  bool isRelease = false; ///< by backward()
   /// The tensors with handles that the results depended on.
   std::vector<std::weak_ptr<const void>> ancestors;
 };

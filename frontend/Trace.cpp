@@ -197,11 +197,14 @@ void Trace::dropHandle(TensorImpl *impl) {
   it->second.impl = nullptr;
   if (op->use_empty())
     eraseIfUnused(op);
-  else if (!it->second.frame && !it->second.onLeaf && !it->second.cut)
+  else if (!it->second.frame && !it->second.onLeaf && !it->second.cut &&
+           !it->second.released)
     infos.erase(it);
 }
 
 void Trace::forget(Operation *op) {
+  if (onErase)
+    onErase(op);
   infos.erase(op);
   if (auto it = inputs.find(op); it != inputs.end()) {
     if (it->second.impl) {

@@ -7,7 +7,7 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
 
-#include <array>
+#include <deque>
 
 namespace tessera::detail {
 
@@ -17,6 +17,7 @@ struct OpInfo {
   uint32_t frame = 0;         ///< the innermost transform it is traced in
   bool onLeaf = false;        ///< depends on a leaf: keeps its history
   bool cut = false;           ///< recorded under NoGrad: no derivative passes
+  bool released = false;      ///< backward() has given its history up
 };
 
 /// What an input op stands for.
@@ -106,8 +107,16 @@ public:
   std::string diagnostics;
   /// Transforms that are tracing, outermost first.
   std::vector<Frame> frames;
-  /// What frames were called that have ended, for error texts.
-  llvm::DenseMap<uint32_t, Frame> endedFrames;
+  /// The transforms that ended last, for error texts.
+  std::deque<Frame> endedFrames;
+  uint32_t lastFrame = 0;
+  /// The last backward() that gave up history.
+  std::source_location lastRelease;
+  bool hasReleased = false;
+  /// Whether anything was recorded under NoGrad in this context.
+  bool hasCuts = false;
+  /// Told of each op that goes, if set.
+  llvm::function_ref<void(mlir::Operation *)> onErase;
   /// Identities of interned parts of ops in this context (Slice.cpp).
   llvm::DenseMap<std::tuple<const void *, const void *, const void *>, uint32_t>
       kindMemo;

@@ -32,7 +32,7 @@ Type detail::elementType(MLIRContext *context, DType dtype) {
   }
 }
 
-DType dtypeFor(Type element) {
+DType detail::dtypeFor(Type element) {
   if (element.isF16())
     return f16;
   if (element.isBF16())

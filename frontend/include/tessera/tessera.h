@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tessera/Activation.h"
+#include "tessera/Autodiff.h"
 #include "tessera/Creation.h"
 #include "tessera/DType.h"
 #include "tessera/Elementwise.h"
@@ -13,3 +14,4 @@
 #include "tessera/Scope.h"
 #include "tessera/Shape.h"
 #include "tessera/Tensor.h"
+#include "tessera/Tree.h"

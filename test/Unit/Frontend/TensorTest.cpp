@@ -103,7 +103,8 @@ TEST_F(TensorTest, ReadsAsOtherTypesThatFit) {
 
 TEST_F(TensorTest, Prints) {
   std::ostringstream out;
-  out << tensor({{1.f, -2.5f}, {30.f, 4.f}}) << "\n" << tensor(7) << "\n"
+  out << tensor({{1.f, -2.5f}, {30.f, 4.f}}) << "\n"
+      << tensor(7) << "\n"
       << tensor({true});
   EXPECT_EQ(out.str(), "[[   1, -2.5],\n [  30,    4]]\n7\n[true]");
 }
