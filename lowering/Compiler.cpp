@@ -162,7 +162,7 @@ private:
   std::string &error;
   Dump dump;
   TargetInfo target;
-  CompileOptions compile;
+  KernelCompileOptions compile;
 };
 } // namespace
 

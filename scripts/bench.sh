@@ -14,6 +14,10 @@ bench() {
   local peers_folder=${TESSERA_PEERS:-${XDG_CACHE_HOME:-$HOME/.cache}/tessera-peers}
   [[ $with_peers -eq 0 ]] || bench/peers/setup.sh "$peers_folder"
 
+  if awk '{ exit !($1 > 0.7) }' /proc/loadavg; then
+    note "this machine is busy (load $(cut -d ' ' -f 1 /proc/loadavg)): the figures will be too high, and unevenly so"
+  fi
+
   local folder=build/bench-results threads peer last
   last=$(($(nproc) - 1))
   rm -rf "$folder"

@@ -17,24 +17,49 @@ MemRefType GemmEmission::partialsType() const {
   return flatType(2 * rows * partialColumns());
 }
 
-int64_t GemmEmission::packedABytes() const {
+PanelLayout GemmEmission::panelsA() const {
+  int64_t stride = llvm::alignTo(plan.tallRows, plan.lanes);
+  PanelLayout layout;
+  layout.first = {plan.tallBlocks, plan.tallRows, stride};
+  layout.second = {plan.rowBlocks - plan.tallBlocks, plan.tallRows - 1, stride};
+  return layout;
+}
+
+PanelLayout GemmEmission::panelsB() const {
+  int64_t width = blockColumns(), full = kernel.shape.n / width;
+  int64_t rest = kernel.shape.n % width;
+  PanelLayout layout;
+  layout.first = {full, width, width};
+  if (rest)
+    layout.second = {1, rest, int64_t(llvm::alignTo(rest, plan.lanes))};
+  return layout;
+}
+
+int64_t GemmEmission::packedBytes(const PanelLayout &layout,
+                                  bool shared) const {
   const GemmShape &s = kernel.shape;
-  if (!plan.packA)
-    return 0;
-  int64_t batches = s.sharedA ? 1 : s.batch;
-  return llvm::alignTo(batches * s.m * plan.aStride * elementBytes(), 64);
+  int64_t elements = (shared ? 1 : s.batch) * s.k * layout.packedColumns();
+  return llvm::alignTo(elements * elementBytes(), 64);
+}
+
+int64_t GemmEmission::packedABytes() const {
+  return plan.packA ? packedBytes(panelsA(), kernel.shape.sharedA) : 0;
 }
 
 int64_t GemmEmission::packedBBytes() const {
-  const GemmShape &s = kernel.shape;
-  if (!plan.packB)
-    return 0;
-  int64_t batches = s.sharedB ? 1 : s.batch;
-  return llvm::alignTo(batches * s.k * paddedColumns() * elementBytes(), 64);
+  return plan.packB ? packedBytes(panelsB(), kernel.shape.sharedB) : 0;
 }
 
-int64_t GemmEmission::paddedColumns() const {
-  return llvm::alignTo(kernel.shape.n, plan.lanes);
+Value GemmEmission::panelAt(FunctionBuilder &f, const PanelLayout &layout,
+                            Value batch, Value k, Value panel) const {
+  const GemmShape &s = kernel.shape;
+  int64_t columns = layout.packedColumns();
+  Value at = f.add(f.mul(batch, s.k * columns), f.mul(k, columns));
+  Value before = f.mul(panel, layout.first.stride);
+  if (!stepsOverK() || s.k % plan.kBlock == 0)
+    return f.add(at, f.mul(before, plan.kBlock));
+  Value length = f.min(f.index(plan.kBlock), f.sub(f.index(s.k), k));
+  return f.add(at, arith::MulIOp::create(f.b, f.loc, before, length));
 }
 
 SmallVector<Type> GemmEmission::launchArguments() const {
@@ -53,8 +78,7 @@ void GemmEmission::finishLaunch(FunctionBuilder &f, int64_t tiles) const {
     f.function.setArgAttr(i, "llvm.noalias", f.b.getUnitAttr());
 }
 
-Value GemmEmission::flatBuffer(FunctionBuilder &f, int64_t buffer) const {
-  Value value = f.arg(buffer);
+Value GemmEmission::flatBuffer(FunctionBuilder &f, Value value) const {
   int64_t elements = cast<MemRefType>(value.getType()).getNumElements();
   return memref::ReinterpretCastOp::create(
       f.b, f.loc, flatType(elements), value, /*offset=*/int64_t(0),
@@ -68,14 +92,6 @@ Value GemmEmission::packed(FunctionBuilder &f, int64_t from,
                                 ValueRange());
 }
 
-Value GemmEmission::packedA(FunctionBuilder &f) const {
-  return packed(f, 0, packedABytes());
-}
-
-Value GemmEmission::packedB(FunctionBuilder &f) const {
-  return packed(f, packedABytes(), packedBBytes());
-}
-
 namespace {
 
 /// Builds the launch that computes: a loop over tiles around calls of register
@@ -86,13 +102,13 @@ public:
       : e(e), s(e.kernel.shape), p(e.plan),
         f(e.module, e.loc, e.kernel.name, e.launchArguments(),
           /*isPrivate=*/false),
-        width(e.panelColumns()), fullColumns(s.n / width * width),
+        width(e.blockColumns()), fullColumns(s.n / width * width),
         rowTiles(llvm::divideCeil(p.rowBlocks, p.tileBlocks)),
         columnTiles(llvm::divideCeil(s.n, p.tileColumns)) {}
 
   void build() {
-    a = p.packA ? e.packedA(f) : e.flatBuffer(f, e.kernel.a.buffer);
-    b = p.packB ? e.packedB(f) : e.flatBuffer(f, e.kernel.b.buffer);
+    a = p.packA ? e.packedA(f) : e.flatBuffer(f, f.arg(e.kernel.a.buffer));
+    b = p.packB ? e.packedB(f) : e.flatBuffer(f, f.arg(e.kernel.b.buffer));
     if (e.stepsOverK())
       partials = f.scratch(e.partialsType().getNumElements(), e.element());
     unsigned last = f.function.getNumArguments() - 1;
@@ -119,35 +135,32 @@ private:
     firstRow = f.add(f.mul(firstBlock, p.tallRows - 1),
                      f.min(firstBlock, f.index(p.tallBlocks)));
     firstColumn = f.mul(columnTile, p.tileColumns);
-    int64_t aBatch = s.sharedA ? 0 : s.m * (p.packA ? p.aStride : s.k);
-    int64_t bBatch = s.sharedB ? 0 : s.k * (p.packB ? e.paddedColumns() : s.n);
-    aBase = f.mul(batch, aBatch);
-    bBase = f.mul(batch, bBatch);
   }
 
   void step(Value k) {
     if (p.columnsOuter)
       columns([&](Value column, RegisterBlock block) {
-        rows([&](Value row, int64_t count) {
-          call(row, column, {count, block.vectors, block.tail}, k);
+        rows([&](Value rowBlock, Value row, int64_t count) {
+          call(rowBlock, row, column, {count, block.vectors, block.tail}, k);
         });
       });
     else
-      rows([&](Value row, int64_t count) {
+      rows([&](Value rowBlock, Value row, int64_t count) {
         columns([&](Value column, RegisterBlock block) {
-          call(row, column, {count, block.vectors, block.tail}, k);
+          call(rowBlock, row, column, {count, block.vectors, block.tail}, k);
         });
       });
   }
 
-  void rows(llvm::function_ref<void(Value, int64_t)> body) {
+  void rows(llvm::function_ref<void(Value, Value, int64_t)> body) {
     int64_t shortRows = p.tallRows - 1;
     Value tall = f.index(p.tallBlocks);
-    f.loop(firstBlock, f.min(endBlock, tall), 1,
-           [&](Value block) { body(f.mul(block, p.tallRows), p.tallRows); });
+    f.loop(firstBlock, f.min(endBlock, tall), 1, [&](Value block) {
+      body(block, f.mul(block, p.tallRows), p.tallRows);
+    });
     if (p.tallBlocks < p.rowBlocks)
       f.loop(f.max(firstBlock, tall), endBlock, 1, [&](Value block) {
-        body(f.add(f.mul(block, shortRows), p.tallBlocks), shortRows);
+        body(block, f.add(f.mul(block, shortRows), p.tallBlocks), shortRows);
       });
   }
 
@@ -171,28 +184,31 @@ private:
     f.when(f.equal(columnTile, columnTiles - 1), remainder);
   }
 
-  /// Where the block's part of B begins in its batch. Packed B has the panels
-  /// of one step of k after each other.
-  Value packedAt(Value k, Value column) {
-    if (!p.packB)
-      return f.add(f.mul(k, s.n), column);
-    Value steps = f.mul(k, e.paddedColumns());
-    if (s.k % p.kBlock == 0 || !e.stepsOverK())
-      return f.add(steps, f.mul(column, p.kBlock));
-    Value length = f.min(f.index(p.kBlock), f.sub(f.index(s.k), k));
-    return f.add(steps, arith::MulIOp::create(f.b, f.loc, column, length));
-  }
-
-  void call(Value row, Value column, RegisterBlock block, Value k) {
-    bool aTransposed = s.transA && !p.packA;
-    int64_t lda = p.packA ? p.aStride : s.transA ? s.m : s.k;
+  void call(Value rowBlock, Value row, Value column, RegisterBlock block,
+            Value k) {
     ReadStrides strides;
-    strides.aRow = aTransposed ? 1 : lda;
-    strides.aK = aTransposed ? lda : 1;
-    strides.bK = p.packB ? block.vectors * p.lanes : s.n;
-    Value aAt =
-        f.add(f.add(aBase, f.mul(k, strides.aK)), f.mul(row, strides.aRow));
-    Value bAt = f.add(bBase, packedAt(k, column));
+    Value aAt, bAt;
+    if (p.packA) {
+      strides.aRow = 1;
+      strides.aK = e.panelsA().first.stride;
+      aAt = e.panelAt(f, e.panelsA(), s.sharedA ? f.index(0) : batch, k,
+                      rowBlock);
+    } else {
+      strides.aRow = s.transA ? 1 : s.k;
+      strides.aK = s.transA ? s.m : 1;
+      aAt = f.add(
+          f.add(f.mul(batch, s.sharedA ? 0 : s.m * s.k), f.mul(k, strides.aK)),
+          f.mul(row, strides.aRow));
+    }
+    if (p.packB) {
+      strides.bK = block.vectors * p.lanes;
+      bAt = e.panelAt(f, e.panelsB(), s.sharedB ? f.index(0) : batch, k,
+                      f.div(column, width));
+    } else {
+      strides.bK = s.n;
+      bAt = f.add(f.add(f.mul(batch, s.sharedB ? 0 : s.k * s.n), f.mul(k, s.n)),
+                  column);
+    }
     SmallVector<Value> operands{a, b, aAt, bAt, batch, row, column};
     llvm::append_range(operands, f.args(0, e.kernel.buffers.size()));
     if (e.stepsOverK()) {
@@ -216,8 +232,7 @@ private:
 
   Value a, b, partials;
   // Of the tile at hand.
-  Value batch, columnTile, firstBlock, endBlock, firstRow, firstColumn, aBase,
-      bBase;
+  Value batch, columnTile, firstBlock, endBlock, firstRow, firstColumn;
 };
 
 /// The product with its operands exchanged, for a result of one column: its

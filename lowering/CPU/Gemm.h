@@ -58,6 +58,9 @@ struct GemmKernel {
       buffers; ///< Inputs, then outputs: the leading arguments of every launch.
   GemmOperand a, b;
   StoreFn store;
+  /// The buffer of the result's shape that the epilogue writes, if there is
+  /// one: it is prefetched.
+  int64_t result = -1;
   bool heavyStore = false; ///< The epilogue is more than about four ops: it is
                            ///< then built once a kernel, in a loop.
 };

@@ -184,6 +184,24 @@ Value FunctionBuilder::shuffle(Value x, Value y, ArrayRef<int64_t> lanes) {
   return vector::ShuffleOp::create(b, loc, x, y, lanes);
 }
 
+void FunctionBuilder::transpose(Values &vectors) {
+  // Each stage exchanges the off-diagonal blocks of one size.
+  int64_t lanes = vectors.size();
+  for (int64_t size = lanes / 2; size > 0; size /= 2)
+    for (int64_t low = 0; low < lanes; ++low) {
+      if (low & size)
+        continue;
+      SmallVector<int64_t> lowPicks, highPicks;
+      for (int64_t l = 0; l < lanes; ++l) {
+        lowPicks.push_back(l & size ? lanes + l - size : l);
+        highPicks.push_back(l & size ? lanes + l : l + size);
+      }
+      Value x = vectors[low], y = vectors[low + size];
+      vectors[low] = shuffle(x, y, lowPicks);
+      vectors[low + size] = shuffle(x, y, highPicks);
+    }
+}
+
 Value FunctionBuilder::multiplyAdd(Value x, Value y, Value z, bool fma) {
   if (!isa<FloatType>(getElementTypeOrSelf(x)))
     return arith::AddIOp::create(b, loc, arith::MulIOp::create(b, loc, x, y),

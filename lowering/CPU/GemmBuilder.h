@@ -65,6 +65,8 @@ public:
                         mlir::Value at);
   mlir::Value shuffle(mlir::Value x, mlir::Value y,
                       llvm::ArrayRef<int64_t> lanes);
+  /// Transposes a square held in registers.
+  void transpose(Values &vectors);
   /// x * y + z as the contract has it: fused on float targets that can.
   mlir::Value multiplyAdd(mlir::Value x, mlir::Value y, mlir::Value z,
                           bool fma);
@@ -81,6 +83,26 @@ private:
 /// The constant behind an index value, if it is one.
 std::optional<int64_t> constantOf(mlir::Value value);
 
+/// Panels of one width. The rows of a panel have `stride` elements, of which
+/// the first `width` are columns.
+struct PanelGroup {
+  int64_t count = 0, width = 1, stride = 1;
+};
+
+/// How a packed operand, k by the columns of B or the rows of A, is cut into
+/// panels: first those of one width, then of another. In each step of k, the
+/// panels follow each other; a panel has its rows one after another.
+struct PanelLayout {
+  PanelGroup first, second;
+  int64_t panels() const { return first.count + second.count; }
+  int64_t columns() const {
+    return first.count * first.width + second.count * second.width;
+  }
+  int64_t packedColumns() const {
+    return first.count * first.stride + second.count * second.stride;
+  }
+};
+
 /// State of one emission.
 struct GemmEmission {
   mlir::ModuleOp module;
@@ -95,7 +117,18 @@ struct GemmEmission {
     return mlir::VectorType::get({lanes}, element());
   }
   int64_t elementBytes() const { return element().getIntOrFloatBitWidth() / 8; }
-  int64_t panelColumns() const { return plan.vectors * plan.lanes; }
+  mlir::MemRefType flatType(int64_t elements) const {
+    return mlir::MemRefType::get({elements}, element());
+  }
+
+  /// Columns of a register block.
+  int64_t blockColumns() const { return plan.vectors * plan.lanes; }
+  PanelLayout panelsA() const;
+  PanelLayout panelsB() const;
+  /// The index of a panel's part for the step of k that begins at `k`.
+  mlir::Value panelAt(FunctionBuilder &f, const PanelLayout &layout,
+                      mlir::Value batch, mlir::Value k,
+                      mlir::Value panel) const;
 
   // Partial results of a tile: the chains cut by a step of k, and the totals of
   // the chunks before.
@@ -107,24 +140,23 @@ struct GemmEmission {
   int64_t packedABytes() const;
   int64_t packedBBytes() const;
   int64_t workspaceBytes() const { return packedABytes() + packedBBytes(); }
+  mlir::Value packedA(FunctionBuilder &f) const {
+    return packed(f, 0, packedABytes());
+  }
+  mlir::Value packedB(FunctionBuilder &f) const {
+    return packed(f, packedABytes(), packedBBytes());
+  }
 
   llvm::SmallVector<mlir::Type> launchArguments() const;
   /// Marks a finished launch: tile count, and each buffer distinct from the
   /// others.
   void finishLaunch(FunctionBuilder &f, int64_t tiles) const;
-  mlir::MemRefType flatType(int64_t elements) const {
-    return mlir::MemRefType::get({elements}, element());
-  }
-  /// A buffer of the launch as a one-dimensional memref.
-  mlir::Value flatBuffer(FunctionBuilder &f, int64_t buffer) const;
-  mlir::Value packedA(FunctionBuilder &f) const;
-  mlir::Value packedB(FunctionBuilder &f) const;
-  /// Columns of packed B: each panel is full but the last, which is a multiple
-  /// of a register.
-  int64_t paddedColumns() const;
+  /// A buffer as a one-dimensional memref.
+  mlir::Value flatBuffer(FunctionBuilder &f, mlir::Value buffer) const;
 
 private:
   mlir::Value packed(FunctionBuilder &f, int64_t from, int64_t bytes) const;
+  int64_t packedBytes(const PanelLayout &layout, bool shared) const;
 };
 
 /// A register block: `rows` rows by `vectors` registers, the last of which

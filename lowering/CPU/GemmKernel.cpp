@@ -60,7 +60,10 @@ public:
     facts.l1 = target.l1;
     facts.l2 = target.l2;
     facts.l3 = target.l3;
-    emitGemm(module, kernel.getLoc(), gemm, facts);
+    int64_t workspace = emitGemm(module, kernel.getLoc(), gemm, facts);
+    for (auto function : module.getOps<func::FuncOp>())
+      if (workspace > 0 && function->hasAttr("tessera.launch"))
+        function->setAttr("tessera.workspace", IntegerAttr::get(IntegerType::get(module.getContext(), 64), workspace));
     return success();
   }
 

@@ -1,6 +1,7 @@
 // Register blocks: a private function for each distinct block that runs the
 // chains of k and the epilogue.
 #include "lowering/CPU/GemmBuilder.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 namespace tessera::lowering::cpu {
@@ -25,6 +26,10 @@ public:
   }
 
   void build() {
+    if (e.plan.prefetchA)
+      prefetchNextRows();
+    if (e.plan.prefetchC && e.kernel.result >= 0)
+      prefetchResult();
     const int64_t k = e.kernel.shape.k;
     bool chunked = isa<FloatType>(e.element()) && k > kProductChunk;
     if (e.stepsOverK())
@@ -36,6 +41,37 @@ public:
 private:
   int64_t count() const { return block.rows * block.vectors; }
   Values splats(double value) { return Values(count(), f.splat(type, value)); }
+
+  /// Asks for a share of the rows that the tile comes to next: each column
+  /// block of the tile asks for another share.
+  void prefetchNextRows() {
+    int64_t line = 64 / e.elementBytes();
+    int64_t lines = llvm::divideCeil(e.plan.kBlock, line);
+    int64_t blocks = llvm::divideCeil(e.partialColumns(), e.blockColumns());
+    int64_t share = llvm::divideCeil(lines, blocks);
+    Value part = f.div(f.rem(column, e.plan.tileColumns), e.blockColumns());
+    Value at = f.add(aFirst, f.mul(part, share * line));
+    for (int64_t r = 0; r < block.rows; ++r)
+      for (int64_t l = 0; l < share; ++l)
+        memref::PrefetchOp::create(
+            f.b, f.loc, a,
+            ValueRange(f.add(at, (block.rows + r) * strides.aRow + l * line)),
+            /*isWrite=*/false, /*localityHint=*/2, /*isDataCache=*/true);
+  }
+
+  void prefetchResult() {
+    const GemmShape &s = e.kernel.shape;
+    Value c = e.flatBuffer(f, buffers[e.kernel.result]);
+    Value at = f.add(f.mul(f.add(f.mul(batch, s.m), row), s.n), column);
+    int64_t line = 64 / e.elementBytes();
+    int64_t columns = (block.vectors - 1) * e.plan.lanes + block.tail;
+    for (int64_t r = 0; r < block.rows; ++r)
+      for (int64_t j = 0; j < columns; j += line)
+        memref::PrefetchOp::create(f.b, f.loc, c,
+                                   ValueRange(f.add(at, r * s.n + j)),
+                                   /*isWrite=*/true, /*localityHint=*/2,
+                                   /*isDataCache=*/true);
+  }
 
   /// Continues the chains of every element over [begin, end).
   Values chain(Value begin, Value end, ValueRange init) {

@@ -43,10 +43,6 @@ GemmPlan planGemm(const GemmShape &s, const GemmTarget &target, bool producesA,
   plan.packB = s.k > 0 && (producesB || s.transB || tailWithoutMasks ||
                            plan.rowBlocks >= 16);
   plan.packA = s.k > 0 && producesA;
-  plan.aStride = llvm::alignTo(s.k, 16);
-  if (plan.aStride * bytes % 1024 == 0)
-    plan.aStride += 16;
-
   plan.kBlock = s.k <= kProductChunk ? s.k : kProductChunk;
   int64_t width = plan.vectors * plan.lanes;
   int64_t columns = target.l2 / 2 / bytes / std::max<int64_t>(plan.kBlock, 1);

@@ -17,10 +17,8 @@ struct GemmPlan {
   int64_t rowBlocks = 0, tallBlocks = 0, tallRows = 1;
   int64_t vectors = 1;
 
-  // Packed operands live in the workspace. B becomes panels as wide as a
-  // register block, A rows with the padded leading dimension `aStride`.
+  // Packed operands live in the workspace, as panels of a register block.
   bool packA = false, packB = false;
-  int64_t aStride = 0;
 
   // A tile is `tileBlocks` row blocks by `tileColumns` columns, with all of k
   // in steps of `kBlock`: either all of k, or kProductChunk, or a divisor of
@@ -30,6 +28,7 @@ struct GemmPlan {
   bool columnsOuter = false; ///< Within a tile, all row blocks visit a column
                              ///< block before the next column block.
 
+  bool prefetchA = false, prefetchC = false;
   int64_t prefetchB = 0;
 
   bool splitTail = true;  ///< Store the last columns as vectors of 4, 2 and 1

@@ -47,7 +47,7 @@ public:
   }
 
   void emit() {
-    if (inner > 0) {
+    if (space.getNumElements() > 0) {
       Value tile = launch->forEachTile();
       if (rows > 1)
         emitRows(tile);

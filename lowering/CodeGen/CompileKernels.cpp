@@ -90,7 +90,7 @@ const mlir::DialectRegistry &codeGenDialects() {
 /// lock.
 class Worker {
 public:
-  explicit Worker(const CompileOptions &options)
+  explicit Worker(const KernelCompileOptions &options)
       : options(options),
         context(codeGenDialects(), mlir::MLIRContext::Threading::DISABLED) {
     context.getDiagEngine().registerHandler(
@@ -157,7 +157,7 @@ private:
     return text;
   }
 
-  const CompileOptions &options;
+  const KernelCompileOptions &options;
   mlir::MLIRContext context;
   std::string diagnostics;
 };
@@ -165,7 +165,8 @@ private:
 /// Calls `task(worker, i)` for each i below `count`, on up to `threads` threads
 /// of which the caller's is one. Threads and contexts are made only when a task
 /// needs them.
-void forEach(size_t count, unsigned threads, const CompileOptions &options,
+void forEach(size_t count, unsigned threads,
+             const KernelCompileOptions &options,
              function_ref<void(std::optional<Worker> &, size_t)> task) {
   std::atomic<size_t> next{0};
   auto work = [&] {
@@ -196,7 +197,7 @@ struct Task {
 
 class Compilation {
 public:
-  Compilation(ArrayRef<KernelJob> jobs, const CompileOptions &options)
+  Compilation(ArrayRef<KernelJob> jobs, const KernelCompileOptions &options)
       : options(options),
         cache(options.cache ? *options.cache : ObjectCache::instance()) {
     StringMap<size_t> known;
@@ -231,7 +232,7 @@ public:
     return errors.empty() ? Error::success() : textError(errors);
   }
 
-  const CompileOptions &options;
+  const KernelCompileOptions &options;
   std::vector<Task> tasks;
   std::vector<size_t> taskOfJob;
 
@@ -278,7 +279,7 @@ std::string symbolSuffix(const KernelJob &job, const TargetInfo &target) {
 }
 
 Expected<std::vector<std::shared_ptr<const CompiledObject>>>
-compileKernels(ArrayRef<KernelJob> jobs, const CompileOptions &options) {
+compileKernels(ArrayRef<KernelJob> jobs, const KernelCompileOptions &options) {
   Compilation compilation(jobs, options);
   if (Error error = compilation.run(/*load=*/true))
     return std::move(error);
@@ -289,7 +290,8 @@ compileKernels(ArrayRef<KernelJob> jobs, const CompileOptions &options) {
 }
 
 Expected<std::vector<KernelObject>>
-compileKernelObjects(ArrayRef<KernelJob> jobs, const CompileOptions &options) {
+compileKernelObjects(ArrayRef<KernelJob> jobs,
+                     const KernelCompileOptions &options) {
   Compilation compilation(jobs, options);
   if (Error error = compilation.run(/*load=*/false))
     return std::move(error);

@@ -24,7 +24,7 @@ struct KernelJob {
 /// What a dump is given, in this order.
 enum class DumpStage { Loops, LLVM, Code };
 
-struct CompileOptions {
+struct KernelCompileOptions {
   TargetInfo target;
   unsigned threads = 1;
   std::function<llvm::LogicalResult(mlir::ModuleOp, const TargetInfo &)>
@@ -53,11 +53,12 @@ std::string symbolSuffix(const KernelJob &job, const TargetInfo &target);
 /// this process. Jobs of the same key are compiled once. If any fails, the
 /// error has the text of all that failed.
 llvm::Expected<std::vector<std::shared_ptr<const CompiledObject>>>
-compileKernels(llvm::ArrayRef<KernelJob> jobs, const CompileOptions &options);
+compileKernels(llvm::ArrayRef<KernelJob> jobs,
+               const KernelCompileOptions &options);
 
 /// The same without loading, for any target.
 llvm::Expected<std::vector<KernelObject>>
 compileKernelObjects(llvm::ArrayRef<KernelJob> jobs,
-                     const CompileOptions &options);
+                     const KernelCompileOptions &options);
 
 } // namespace tessera::lowering

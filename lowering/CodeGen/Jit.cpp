@@ -6,9 +6,14 @@
 #include "llvm/ExecutionEngine/Orc/ObjectFileInterface.h"
 #include "llvm/ExecutionEngine/Orc/ObjectLinkingLayer.h"
 #include "llvm/ExecutionEngine/Orc/SelfExecutorProcessControl.h"
+#include "llvm/Object/ELFObjectFile.h"
 #include "llvm/Support/MemoryBuffer.h"
+#include <cinttypes>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <mutex>
+#include <unistd.h>
 
 using namespace llvm;
 using namespace llvm::orc;
@@ -115,6 +120,40 @@ void JitState::unlink(LoadedObject &object) {
       consumeError(std::move(error));
 }
 
+/// For perf: one line for each function in /tmp/perf-PID.map, if
+/// TESSERA_PERF_MAP is set. perf knows this file as it is.
+static void writePerfMap(const LoadedObject &loaded, StringRef bytes) {
+  static FILE *map = []() -> FILE * {
+    const char *wanted = std::getenv("TESSERA_PERF_MAP");
+    if (!wanted || !*wanted || StringRef(wanted) == "0")
+      return nullptr;
+    return std::fopen(
+        ("/tmp/perf-" + std::to_string(getpid()) + ".map").c_str(), "a");
+  }();
+  if (!map)
+    return;
+  auto file =
+      object::ObjectFile::createELFObjectFile(MemoryBufferRef(bytes, ""));
+  if (!file) {
+    consumeError(file.takeError());
+    return;
+  }
+  for (const object::ELFSymbolRef symbol : (*file)->symbols()) {
+    Expected<StringRef> name = symbol.getName();
+    if (!name) {
+      consumeError(name.takeError());
+      continue;
+    }
+    if (void *address = symbol.getELFType() == ELF::STT_FUNC
+                            ? loaded.lookup(*name)
+                            : nullptr)
+      std::fprintf(map, "%" PRIxPTR " %" PRIx64 " %s\n",
+                   reinterpret_cast<uintptr_t>(address), symbol.getSize(),
+                   name->str().c_str());
+  }
+  std::fflush(map);
+}
+
 LoadedObject::~LoadedObject() {
   Expected<JitState *> state = JitState::get();
   if (!state) {
@@ -167,6 +206,7 @@ loadObject(StringRef bytes, StringRef id,
                                  (state.errors.empty() ? "" : "; ") +
                                  state.errors);
   state.objects[id] = {object.get(), object};
+  writePerfMap(*object, bytes);
   return object;
 }
 

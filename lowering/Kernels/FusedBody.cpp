@@ -120,6 +120,9 @@ Value FusedBody::Frame::unique(Value base) {
   auto [it, isNew] = indexOps.insert(op);
   if (isNew || *it == op)
     return base;
+  // The one kept must stand before every user; its operands, which are this op's, do.
+  if (op->isBeforeInBlock(*it))
+    (*it)->moveBefore(op);
   return (*it)->getResult(0);
 }
 

@@ -79,9 +79,9 @@ Val powerOfTwo(Val n) {
 }
 
 Val scaleByPowerOfTwo(Val x, Val n) {
+  // Products, not sums of exponents: those would make a number of a NaN.
   Val half = n >> 1;
-  return floatOf(bitsOf(x) + (half << formatOf(x).mantissa)) *
-         powerOfTwo(n - half);
+  return x * powerOfTwo(half) * powerOfTwo(n - half);
 }
 
 Val buildExp(Val x) {

@@ -43,8 +43,7 @@ static Val powerF32(Val a, Val y) {
   Val rounded = t + magic;
   Val r = t - (rounded - magic);
   Val power = fma(r, polynomial(r, exp2OverR), 1);
-  return narrow(
-      floatOf(bitsOf(power) + (bitsOf(rounded) << formatOf(t).mantissa)));
+  return narrow(power * powerOfTwo(bitsOf(rounded)));
 }
 
 /// log(a) as a sum of two, to about 2^-65 of itself, for 0 < a < inf.

@@ -59,7 +59,7 @@ static FailureOr<std::vector<Tensor>> evaluateBlock(Block &block,
     } else if (auto result = evaluate(&op, operands)) {
       frame.set(op.getResult(0), std::move(*result));
     } else {
-      return op.emitError("the reference interpreter does not know this op");
+      return op.emitOpError("is unknown to the reference interpreter");
     }
     frame.drop(op.getOperands());
   }
@@ -76,7 +76,7 @@ interpret(func::FuncOp function, const std::vector<TensorBytes> &inputs) {
   using namespace reference;
   runtime::FloatEnv environment;
   if (inputs.size() != function.getNumArguments())
-    return function.emitError("takes ")
+    return function.emitOpError("takes ")
            << function.getNumArguments() << " inputs, but " << inputs.size()
            << " are given";
   std::vector<Tensor> arguments;
@@ -85,7 +85,7 @@ interpret(func::FuncOp function, const std::vector<TensorBytes> &inputs) {
     if (!tensor ||
         int64_t(bytes.size()) !=
             tensor.getNumElements() * bytesOf(tensor.getElementType()))
-      return function.emitError("has an input of ")
+      return function.emitOpError("has an input of ")
              << bytes.size() << " bytes for " << typeText(type);
     arguments.emplace_back(type, bytes);
   }

@@ -32,3 +32,9 @@ func.func @views(%x: tensor<9x5xf32>) -> tensor<5x4xf32>
   %2 = tessera.abs %1 : tensor<5x4xf32>
   return %2 : tensor<5x4xf32>
 }
+
+func.func @values(
+    %x: tensor<3xi8> {test.values = dense<[-128, -5, 7]> : tensor<3xi8>}) -> (tensor<3xi8> {test.expect = dense<[-128, 5, 7]> : tensor<3xi8>}) {
+  %0 = tessera.abs %x : tensor<3xi8>
+  return %0 : tensor<3xi8>
+}

@@ -46,3 +46,17 @@ func.func @empty(%a: tensor<0x3xf32>, %b: tensor<0x3xf32>) -> tensor<0x3xi1> {
   %0 = tessera.compare lt, %a, %b : tensor<0x3xf32> -> tensor<0x3xi1>
   return %0 : tensor<0x3xi1>
 }
+
+func.func @less(
+    %a: tensor<5xf32> {test.values = dense<[-0.0, 0.0, 1.0, 0x7FC00000, 2.0]> : tensor<5xf32>},
+    %b: tensor<5xf32> {test.values = dense<[0.0, -0.0, 2.0, 1.0, 0xFFC00000]> : tensor<5xf32>}) -> (tensor<5xi1> {test.expect = dense<[false, false, true, false, false]> : tensor<5xi1>}) {
+  %0 = tessera.compare lt, %a, %b : tensor<5xf32> -> tensor<5xi1>
+  return %0 : tensor<5xi1>
+}
+
+func.func @unequal(
+    %a: tensor<5xf32> {test.values = dense<[-0.0, 0.0, 1.0, 0x7FC00000, 2.0]> : tensor<5xf32>},
+    %b: tensor<5xf32> {test.values = dense<[0.0, -0.0, 2.0, 0x7FC00000, 2.0]> : tensor<5xf32>}) -> (tensor<5xi1> {test.expect = dense<[false, false, true, true, false]> : tensor<5xi1>}) {
+  %0 = tessera.compare ne, %a, %b : tensor<5xf32> -> tensor<5xi1>
+  return %0 : tensor<5xi1>
+}

@@ -30,3 +30,9 @@ func.func @from_i64(%x: tensor<7x19xi64>) -> tensor<7x19xf32> {
   %0 = tessera.convert %x : tensor<7x19xi64> -> tensor<7x19xf32>
   return %0 : tensor<7x19xf32>
 }
+
+func.func @ties_to_even(
+    %x: tensor<3xi64> {test.values = dense<[16777217, 16777219, -16777217]> : tensor<3xi64>}) -> (tensor<3xf32> {test.expect = dense<[16777216.0, 16777220.0, -16777216.0]> : tensor<3xf32>}) {
+  %0 = tessera.convert %x : tensor<3xi64> -> tensor<3xf32>
+  return %0 : tensor<3xf32>
+}

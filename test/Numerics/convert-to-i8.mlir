@@ -30,3 +30,9 @@ func.func @from_i64(%x: tensor<7x19xi64>) -> tensor<7x19xi8> {
   %0 = tessera.convert %x : tensor<7x19xi64> -> tensor<7x19xi8>
   return %0 : tensor<7x19xi8>
 }
+
+func.func @values(
+    %x: tensor<3xi32> {test.values = dense<[300, -129, 128]> : tensor<3xi32>}) -> (tensor<3xi8> {test.expect = dense<[44, 127, -128]> : tensor<3xi8>}) {
+  %0 = tessera.convert %x : tensor<3xi32> -> tensor<3xi8>
+  return %0 : tensor<3xi8>
+}

@@ -32,3 +32,10 @@ func.func @views(%a: tensor<9x5xf32>, %b: tensor<5xf32>) -> tensor<5x9xf32>
   %2 = tessera.div %0, %1 : tensor<5x9xf32>
   return %2 : tensor<5x9xf32>
 }
+
+func.func @values(
+    %a: tensor<4xi32> {test.values = dense<[7, -7, 5, -2147483648]> : tensor<4xi32>},
+    %b: tensor<4xi32> {test.values = dense<[2, 2, 0, -1]> : tensor<4xi32>}) -> (tensor<4xi32> {test.expect = dense<[3, -3, 0, -2147483648]> : tensor<4xi32>}) {
+  %0 = tessera.div %a, %b : tensor<4xi32>
+  return %0 : tensor<4xi32>
+}

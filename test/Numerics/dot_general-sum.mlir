@@ -56,3 +56,11 @@ func.func @no_terms(%a: tensor<5x0xf32>, %b: tensor<0xf32>) -> tensor<5xf32>
       : (tensor<5x0xf32>, tensor<0xf32>) -> tensor<5xf32>
   return %0 : tensor<5xf32>
 }
+
+func.func @rounded(
+    %a: tensor<2xf32> {test.values = dense<[-1.00048828125, 1.000244140625]> : tensor<2xf32>},
+    %b: tensor<2xf32> {test.values = dense<[1.0, 1.000244140625]> : tensor<2xf32>}) -> (tensor<f32> {test.expect = dense<0.0> : tensor<f32>}) {
+  %0 = tessera.dot_general %a, %b {a_batch = array<i64>, b_batch = array<i64>, a_contract = array<i64: 0>, b_contract = array<i64: 0>}
+      : (tensor<2xf32>, tensor<2xf32>) -> tensor<f32>
+  return %0 : tensor<f32>
+}

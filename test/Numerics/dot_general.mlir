@@ -63,3 +63,11 @@ func.func @no_terms(%a: tensor<5x0xf32>, %b: tensor<0x4xf32>) -> tensor<5x4xf32>
       : (tensor<5x0xf32>, tensor<0x4xf32>) -> tensor<5x4xf32>
   return %0 : tensor<5x4xf32>
 }
+
+func.func @fused(
+    %a: tensor<1x2xf32> {test.values = dense<[[-1.00048828125, 1.000244140625]]> : tensor<1x2xf32>},
+    %b: tensor<2x2xf32> {test.values = dense<[[1.0, 1.0], [1.000244140625, 0.0]]> : tensor<2x2xf32>}) -> (tensor<1x2xf32> {test.expect = dense<[[5.96046448e-8, -1.00048828125]]> : tensor<1x2xf32>}) {
+  %0 = tessera.dot_general %a, %b {a_batch = array<i64>, b_batch = array<i64>, a_contract = array<i64: 1>, b_contract = array<i64: 0>}
+      : (tensor<1x2xf32>, tensor<2x2xf32>) -> tensor<1x2xf32>
+  return %0 : tensor<1x2xf32>
+}

@@ -32,3 +32,10 @@ func.func @views(%a: tensor<9x5xf32>, %b: tensor<5xf32>) -> tensor<5x9xf32>
   %2 = tessera.max %0, %1 : tensor<5x9xf32>
   return %2 : tensor<5x9xf32>
 }
+
+func.func @values(
+    %a: tensor<5xf32> {test.values = dense<[-0.0, 0.0, 1.0, 0x7FC00000, 2.0]> : tensor<5xf32>},
+    %b: tensor<5xf32> {test.values = dense<[0.0, -0.0, 2.0, 1.0, 0xFFC00000]> : tensor<5xf32>}) -> (tensor<5xf32> {test.expect = dense<[0.0, 0.0, 2.0, 0x7FC00000, 0x7FC00000]> : tensor<5xf32>}) {
+  %0 = tessera.max %a, %b : tensor<5xf32>
+  return %0 : tensor<5xf32>
+}

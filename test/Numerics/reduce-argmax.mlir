@@ -61,3 +61,9 @@ func.func @of_transpose(%x: tensor<37x70xf32>) -> tensor<70xi64>
   %1 = tessera.reduce argmax, %0 {dims = array<i64: 1>} : tensor<70x37xf32> -> tensor<70xi64>
   return %1 : tensor<70xi64>
 }
+
+func.func @values(
+    %x: tensor<3x4xf32> {test.values = dense<[[1.0, 3.0, 3.0, 2.0], [1.0, 0x7FC00000, 5.0, 0x7FC00000], [-0.0, 0.0, -1.0, -2.0]]> : tensor<3x4xf32>}) -> (tensor<3xi64> {test.expect = dense<[1, 1, 0]> : tensor<3xi64>}) {
+  %0 = tessera.reduce argmax, %x {dims = array<i64: 1>} : tensor<3x4xf32> -> tensor<3xi64>
+  return %0 : tensor<3xi64>
+}

@@ -73,3 +73,21 @@ func.func @of_transpose(%x: tensor<37x70xf32>) -> tensor<70xf32>
   %1 = tessera.reduce sum, %0 {dims = array<i64: 1>} : tensor<70x37xf32> -> tensor<70xf32>
   return %1 : tensor<70xf32>
 }
+
+func.func @pairs(
+    %x: tensor<4xf32> {test.values = dense<[1.0, 5.96046448e-8, 5.96046448e-8, 5.96046448e-8]> : tensor<4xf32>}) -> (tensor<f32> {test.expect = dense<1.00000012> : tensor<f32>}) {
+  %0 = tessera.reduce sum, %x {dims = array<i64: 0>} : tensor<4xf32> -> tensor<f32>
+  return %0 : tensor<f32>
+}
+
+func.func @zeros(
+    %x: tensor<2x3xf32> {test.values = dense<-0.0> : tensor<2x3xf32>}) -> (tensor<2xf32> {test.expect = dense<-0.0> : tensor<2xf32>}) {
+  %0 = tessera.reduce sum, %x {dims = array<i64: 1>} : tensor<2x3xf32> -> tensor<2xf32>
+  return %0 : tensor<2xf32>
+}
+
+func.func @of_nothing(
+    %x: tensor<2x0xf32> {test.values = dense<0.0> : tensor<2x0xf32>}) -> (tensor<2xf32> {test.expect = dense<0.0> : tensor<2xf32>}) {
+  %0 = tessera.reduce sum, %x {dims = array<i64: 1>} : tensor<2x0xf32> -> tensor<2xf32>
+  return %0 : tensor<2xf32>
+}

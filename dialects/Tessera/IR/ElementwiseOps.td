@@ -91,7 +91,7 @@ def Tessera_SubOp : Tessera_BinaryOp<"sub",   "s.sub(a, b)",   "t",             
 def Tessera_MulOp : Tessera_BinaryOp<"mul",   "s.mul(a, b)",   "t * b",          "t * a", Tessera_NumberTensor, Linear>;
 def Tessera_DivOp : Tessera_BinaryOp<"div",   "s.div(a, b)",   "t / b",          "t * -(y / b)", Tessera_NumberTensor, Linear>;
 def Tessera_PowOp : Tessera_BinaryOp<"pow",   "s.pow(a, b)",
-  "t * select(b == 0.0, b.zero(), b * pow(a, select(b == 0.0, b.one(), b - 1.0)))",
+  "t * powSlope(a, b)",
   "t * select(a == 0.0, a.zero(), y * log(select(a == 0.0, a.one(), a)))", Tessera_FloatTensor>;
 /// Where the operands are equal each gets half of the tangent.
 def Tessera_MaxOp : Tessera_BinaryOp<"max",   "s.max(a, b)",

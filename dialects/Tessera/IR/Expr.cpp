@@ -42,6 +42,12 @@ Expr sin(Expr x) { return same<SinOp>(x, {x.value()}); }
 Expr cos(Expr x) { return same<CosOp>(x, {x.value()}); }
 Expr pow(Expr a, Expr b) { return same<PowOp>(a, {a.value(), b.value()}); }
 
+Expr powSlope(Expr a, Expr b) {
+  // For b = 0 the slope is 0, but its own derivative over b is not, so that only a base near 0 gives way to a constant.
+  Expr base = select(b == 0.0, select(a * a == 0.0, a.one(), a), a);
+  return b * pow(base, b - 1.0);
+}
+
 Expr compare(Comparison comparison, Expr a, Expr b) {
   return a.with(CompareOp::create(a.at(), a.location(), a.type().clone(a.at().getI1Type()), comparison, a.value(),
                                   b.value()));

@@ -52,6 +52,8 @@ Expr log(Expr x);
 Expr sin(Expr x);
 Expr cos(Expr x);
 Expr pow(Expr a, Expr b);
+/// b * a^(b-1), the derivative of a^b over a. It is 0 for b = 0, even at a = 0.
+Expr powSlope(Expr a, Expr b);
 Expr convert(Expr x, mlir::Type element);
 Expr reduce(Reduction reduction, Expr x, llvm::ArrayRef<int64_t> dims);
 /// Undoes a reduction's shape: repeats `x` along `dims` of `type`.

@@ -122,6 +122,8 @@ static void separateResults(func::FuncOp function) {
 }
 
 void formKernels(func::FuncOp function, bool fuse) {
+  if (!function.getOps<KernelOp>().empty())
+    return; // A program of the kernels stage already.
   separateResults(function);
   FusionGroups groups(function);
   if (fuse)

@@ -51,7 +51,7 @@ FusionGroups::FusionGroups(func::FuncOp function) {
 void FusionGroups::markStoredViews(func::FuncOp function) {
   auto need = [&](Value value, bool copies) {
     Operation *op = value.getDefiningOp();
-    while (op && keepsMemory(op) && !isStored(op) && !(copies && isa<IdentityOp>(op)))
+    while (op && keepsMemory(op) && !isStored(op) && !(copies && isa<IdentityOp, StopGradientOp>(op)))
       op = op->getOperand(0).getDefiningOp();
     if (op && isView(op) && !isStored(op))
       addGroup(op);

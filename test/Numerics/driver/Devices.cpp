@@ -53,8 +53,12 @@ static FailureOr<std::vector<Variant>> prepareReference(func::FuncOp function) {
       variants.push_back(std::move(*variant));
     return LogicalResult(variant);
   };
-  if (failed(add("after canonicalization", canonicalize)) ||
-      failed(
+  if (failed(add("after canonicalization", canonicalize)))
+    return failure();
+  // A file may hold a program of the kernels stage.
+  if (!function.getOps<ir::KernelOp>().empty())
+    return variants;
+  if (failed(
           add("in kernels",
               [](ModuleOp, func::FuncOp f) { return toKernels(f, false); })) ||
       failed(add("in fused kernels",

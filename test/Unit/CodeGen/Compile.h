@@ -4,10 +4,11 @@
 #include "lowering/CodeGen/Jit.h"
 #include "lowering/CodeGen/LowerToLLVM.h"
 #include "lowering/CodeGen/Optimize.h"
+#include "runtime/HostAbi.h"
 
 namespace tessera::test {
 
-using Kernel = void (*)(void *const *, int64_t, int64_t);
+using Kernel = tessera_kernel_fn;
 
 inline llvm::Expected<lowering::IRModule>
 toIR(mlir::ModuleOp module, const lowering::TargetInfo &target,

@@ -3,6 +3,7 @@
 #include "TemporaryFolder.h"
 #include "lowering/CodeGen/CompileKernels.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "runtime/HostAbi.h"
 #include "gtest/gtest.h"
 #include <atomic>
 #include <fstream>
@@ -13,13 +14,13 @@ using namespace tessera::test;
 
 namespace {
 
-using Kernel = void (*)(void *const *, int64_t, int64_t);
+using Kernel = tessera_kernel_fn;
 
 struct Compile : ::testing::Test {
   TemporaryFolder folder;
   ObjectCache cache{folder.path};
   std::atomic<int> built{0};
-  CompileOptions options;
+  KernelCompileOptions options;
 
   Compile() {
     options.target = hostTarget();

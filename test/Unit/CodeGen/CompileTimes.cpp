@@ -3,6 +3,7 @@
 #include "Compile.h"
 #include "TemporaryFolder.h"
 #include "lowering/CodeGen/PlanEntry.h"
+#include "runtime/HostAbi.h"
 #include <algorithm>
 #include <cstdio>
 #include <ctime>
@@ -82,8 +83,7 @@ void measure(
   s.print();
 }
 
-using Entry = int (*)(const void *, void *const *, const int64_t *, void *,
-                      void *);
+using Entry = tessera_entry_fn;
 
 /// Plans of `launches` launches of kernels that do nothing, with four buffers
 /// each.
@@ -91,7 +91,7 @@ void measurePlan(size_t launches, int rounds) {
   std::printf("plan of %zu launches\n", launches);
   TargetInfo target = hostTarget();
   ObjectCache cache("");
-  CompileOptions options;
+  KernelCompileOptions options;
   options.target = target;
   options.cache = &cache;
   std::vector<KernelJob> jobs;
@@ -138,7 +138,7 @@ void measureProgram(int count, unsigned threads) {
               threads);
   TemporaryFolder folder;
   ObjectCache cache(folder.path);
-  CompileOptions options;
+  KernelCompileOptions options;
   options.target = hostTarget();
   options.cache = &cache;
   options.threads = threads;

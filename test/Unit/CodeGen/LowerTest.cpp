@@ -108,6 +108,45 @@ func.func @f(%x: memref<64xi8>, %out: memref<16xi32>, %begin: index, %end: index
   EXPECT_TRUE(has(text, "internal error: LLVM: ")) << text;
 }
 
+constexpr const char *kDot = R"(
+func.func @f(%x: memref<32xbf16>, %out: memref<16xf32>, %begin: index, %end: index)
+    attributes {tessera.launch = 1 : i64} {
+  %c0 = arith.constant 0 : index
+  %a = vector.load %x[%c0] : memref<32xbf16>, vector<32xbf16>
+  %b = vector.load %out[%c0] : memref<16xf32>, vector<16xf32>
+  %s = x86vector.avx512.dot %b, %a, %a : vector<32xbf16> -> vector<16xf32>
+  vector.store %s, %out[%c0] : memref<16xf32>, vector<16xf32>
+  return
+})";
+
+TEST(Lower, DotOfTheTarget) {
+  auto context = kernelContext();
+  EXPECT_TRUE(has(assembly(*parseKernel(*context, kDot), "sapphirerapids"),
+                  "vdpbf16ps"));
+  EXPECT_TRUE(has(errorOf(kDot, "x86-64-v4"), "internal error: LLVM: "));
+}
+
+TEST(Lower, HelpersTakeMemRefs) {
+  auto context = kernelContext();
+  std::string text = assembly(*parseKernel(*context, R"(
+func.func private @half(%x: memref<8xf32>, %i: index) -> f32 attributes {llvm.no_inline} {
+  %v = memref.load %x[%i] : memref<8xf32>
+  %h = arith.constant 0.5 : f32
+  %w = arith.mulf %v, %h : f32
+  return %w : f32
+}
+func.func @f(%x: memref<8xf32>, %out: memref<f32>, %begin: index, %end: index) attributes {tessera.launch = 1 : i64} {
+  %a = func.call @half(%x, %begin) : (memref<8xf32>, index) -> f32
+  %b = func.call @half(%x, %end) : (memref<8xf32>, index) -> f32
+  %c = arith.addf %a, %b : f32
+  memref.store %c, %out[] : memref<f32>
+  return
+})"),
+                              "x86-64-v3");
+  EXPECT_TRUE(has(text, "half"));
+  EXPECT_FALSE(has(text, ".globl\thalf"));
+}
+
 TEST(Lower, LaunchOfWrongFormIsADiagnostic) {
   EXPECT_TRUE(has(errorOf("func.func @f(%x: memref<?xf32>) attributes "
                           "{tessera.launch = 1 : i64} { return }",

@@ -2,6 +2,7 @@
 #include "KernelModules.h"
 #include "TemporaryFolder.h"
 #include "lowering/CodeGen/PlanEntry.h"
+#include "runtime/HostAbi.h"
 #include "gtest/gtest.h"
 #include <numeric>
 #include <xmmintrin.h>
@@ -11,20 +12,12 @@ using namespace tessera::test;
 
 namespace {
 
-using Kernel = void (*)(void *const *, int64_t, int64_t);
-
-struct Host {
-  void (*parallelFor)(const Host *, Kernel, void *const *, int64_t);
-  mutable int calls = 0;
-};
-
-using Entry = int (*)(const Host *, void *const *, const int64_t *, void *,
-                      void *);
+using Entry = tessera_entry_fn;
 
 struct PlanTest : ::testing::Test {
   TemporaryFolder folder;
   ObjectCache cache{folder.path};
-  CompileOptions options;
+  KernelCompileOptions options;
   std::vector<std::shared_ptr<const CompiledObject>> kernels;
 
   PlanTest() {
@@ -59,7 +52,7 @@ struct PlanTest : ::testing::Test {
     return plan;
   }
 
-  float run(Entry entry, const Host *host) {
+  float run(Entry entry, const tessera_host *host) {
     std::vector<float> x(64), y(64, 0.5f);
     std::iota(x.begin(), x.end(), 0.0f);
     float out = -1;
@@ -70,9 +63,9 @@ struct PlanTest : ::testing::Test {
   }
 };
 
-void backwards(const Host *host, Kernel kernel, void *const *buffers,
-               int64_t tiles) {
-  ++host->calls;
+void backwards(const tessera_host *host, tessera_kernel_fn kernel,
+               void *const *buffers, int64_t tiles) {
+  ++*static_cast<int *>(host->context);
   for (int64_t tile = tiles - 1; tile >= 0; --tile)
     kernel(buffers, tile, tile + 1);
 }
@@ -84,11 +77,12 @@ TEST_F(PlanTest, SerialAndParallel) {
   cache.dropUnreferenced();
   auto entry = reinterpret_cast<Entry>(plan.entry);
   EXPECT_EQ(run(entry, nullptr), 2080.0f);
-  Host serial{nullptr}, parallel{backwards};
+  int calls = 0;
+  tessera_host serial{nullptr, nullptr, 1}, parallel{backwards, &calls, 1};
   EXPECT_EQ(run(entry, &serial), 2080.0f);
   EXPECT_EQ(run(entry, &parallel), 2080.0f);
   // The last launch has one tile and is called directly.
-  EXPECT_EQ(parallel.calls, 3);
+  EXPECT_EQ(calls, 3);
 }
 
 TEST_F(PlanTest, FromDisk) {

@@ -32,10 +32,12 @@ void edit(GemmPlan &plan, llvm::StringRef changes) {
       plan.packA = value;
     else if (name == "packB")
       plan.packB = value;
-    else if (name == "aStride")
-      plan.aStride = value;
     else if (name == "prefetchB")
       plan.prefetchB = value;
+    else if (name == "prefetchC")
+      plan.prefetchC = value;
+    else if (name == "prefetchA")
+      plan.prefetchA = value;
     else if (name == "kBlock")
       plan.kBlock = value;
     else if (name == "tileBlocks")
@@ -71,6 +73,7 @@ int64_t emit(ModuleOp module, Location loc, const GemmShape &s,
   kernel.a.buffer = 0;
   kernel.b.buffer = 1;
   kernel.store = storeTo(2, s);
+  kernel.result = 2;
   if (!*changes)
     return emitGemm(module, loc, kernel, target);
   GemmPlan plan = planGemm(s, target, false, false, false);
@@ -122,6 +125,18 @@ double gemm_time(void *handle, void *a, void *b, void *c, int64_t count) {
   double start = threadSeconds();
   for (int64_t n = 0; n < count; ++n)
     bench->gemm.run(buffers);
+  return (threadSeconds() - start) / count;
+}
+
+/// Seconds of one launch.
+double gemm_time_launch(void *handle, void *a, void *b, void *c, int launch,
+                        int64_t count) {
+  auto *bench = static_cast<Bench *>(handle);
+  void *buffers[] = {a, b, c, bench->workspace};
+  const auto &l = bench->gemm.launches[launch];
+  double start = threadSeconds();
+  for (int64_t n = 0; n < count; ++n)
+    l.function(buffers, 0, l.tiles);
   return (threadSeconds() - start) / count;
 }
 

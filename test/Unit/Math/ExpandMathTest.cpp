@@ -67,7 +67,9 @@ template <typename T> Operands<T> samplePairs() {
                             T(9007199254740992.0),
                             Limits::max(),
                             Limits::infinity(),
-                            Limits::quiet_NaN()};
+                            Limits::quiet_NaN(),
+                            T(std::nan("12345")),
+                            T(std::nan("0x7ffffffffff"))};
   for (size_t i = 0, n = special.size(); i < n; ++i)
     special.push_back(-special[i]);
   Operands<T> in;

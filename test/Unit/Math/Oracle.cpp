@@ -97,6 +97,10 @@ template <typename T> std::vector<T> sampleOperands(int perBinade, int around) {
                        0.1};
   std::mt19937_64 random(12345);
   auto fromBits = [](Bits bits) { return __builtin_bit_cast(T, bits); };
+  // NaNs of all kinds: their low bits must not end as an exponent.
+  for (int i = 0; i < 200; ++i)
+    xs.push_back(fromBits(__builtin_bit_cast(Bits, Limits::infinity()) |
+                          (random() & ((Bits(1) << mantissa) - 1)) | 1));
   for (Bits exponent = 0;
        exponent < (Bits(1) << (8 * sizeof(T) - 1 - mantissa)) - 1; ++exponent) {
     Bits low = exponent << mantissa;

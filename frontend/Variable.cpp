@@ -1,0 +1,98 @@
+// Cells, and the scopes that stand between them and the code inside a transform.
+#include "frontend/Cells.h"
+
+#include "tessera/Elementwise.h"
+
+namespace tessera {
+namespace detail {
+
+static thread_local CellScope::State *innermost = nullptr;
+
+CellScope::CellScope() : theState(std::make_unique<State>()) {
+  theState->outer = innermost;
+  innermost = theState.get();
+}
+
+CellScope::~CellScope() {
+  if (open)
+    innermost = theState->outer;
+}
+
+void CellScope::bind(const Variable &variable, Tensor value) {
+  theState->values[variable.cell().get()] = {variable.cell(), std::move(value),
+                                             false};
+}
+
+std::vector<std::pair<std::shared_ptr<Cell>, Tensor>>
+CellScope::writes() const {
+  std::vector<std::pair<std::shared_ptr<Cell>, Tensor>> list;
+  for (auto &[cell, entry] : theState->values)
+    if (entry.written)
+      list.push_back({entry.cell, entry.value});
+  return list;
+}
+
+void CellScope::commit() {
+  open = false;
+  innermost = theState->outer;
+  for (auto &[cell, value] : writes())
+    writeCell(cell, value);
+}
+
+Tensor readCell(const std::shared_ptr<Cell> &cell) {
+  for (CellScope::State *scope = innermost; scope; scope = scope->outer) {
+    if (auto it = scope->values.find(cell.get()); it != scope->values.end())
+      return it->second.value;
+    if (scope->capture) {
+      Tensor input = scope->capture(cell);
+      scope->values[cell.get()] = {cell, input, false};
+      return input;
+    }
+  }
+  return cell->load();
+}
+
+void writeCell(const std::shared_ptr<Cell> &cell, const Tensor &value) {
+  if (innermost) {
+    innermost->values[cell.get()] = {cell, value, true};
+    return;
+  }
+  cell->store(value.defined() && value.requires_grad() ? detach(value) : value);
+}
+
+} // namespace detail
+
+Variable::Variable() : theCell(std::make_shared<detail::Cell>()) {}
+
+Variable::Variable(const Tensor &value)
+    : theCell(std::make_shared<detail::Cell>()) {
+  detail::writeCell(theCell, value);
+}
+
+Variable::Variable(const Variable &other) : Variable(other.value()) {}
+
+Variable &Variable::operator=(const Tensor &value) {
+  if (!theCell)
+    theCell = std::make_shared<detail::Cell>();
+  detail::writeCell(theCell, value);
+  return *this;
+}
+
+Tensor Variable::value() const {
+  return theCell ? detail::readCell(theCell) : Tensor();
+}
+
+Variable &Variable::operator+=(const Operand &y) {
+  return *this = Operand(value(), y.place()) + y;
+}
+Variable &Variable::operator-=(const Operand &y) {
+  return *this = Operand(value(), y.place()) - y;
+}
+Variable &Variable::operator*=(const Operand &y) {
+  return *this = Operand(value(), y.place()) * y;
+}
+Variable &Variable::operator/=(const Operand &y) {
+  return *this = Operand(value(), y.place()) / y;
+}
+
+} // namespace tessera
