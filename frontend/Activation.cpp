@@ -62,8 +62,7 @@ Tensor log_softmax(const Operand &x, int64_t axis) {
   return alongAxis<ir::LogSoftmaxOp>("log_softmax", x, axis);
 }
 
-//===-- Norms
-//--------------------------------------------------------------===//
+// Norms
 
 namespace {
 /// The operands of a norm, and the dimensions it runs over.
@@ -147,8 +146,7 @@ Tensor rms_norm(const Operand &x, const std::optional<Operand> &weight,
   return norm.r.finish(y);
 }
 
-//===-- Losses
-//-------------------------------------------------------------===//
+// Losses
 
 Tensor cross_entropy(const Operand &logits, const Operand &labels) {
   Recording r("cross_entropy", logits, labels);

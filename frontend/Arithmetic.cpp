@@ -9,8 +9,7 @@ namespace tessera {
 using namespace detail;
 using ir::Comparison;
 
-//===-- Two operands
-//-------------------------------------------------------===//
+// Two operands
 
 /// Two tensors of one type need neither promotion nor broadcasting.
 static bool haveOneType(const Operand &x, const Operand &y) {
@@ -126,8 +125,7 @@ Tensor pow(const Operand &x, const Operand &y) {
   return r.finish(ir::pow(both[0], both[1]));
 }
 
-//===-- One operand
-//--------------------------------------------------------===//
+// One operand
 
 template <typename Op>
 static Tensor unaryNumber(const char *name, const Operand &x) {
@@ -181,8 +179,7 @@ Tensor clip(const Operand &x, const std::optional<Operand> &low,
   return r.finish(result);
 }
 
-//===-- Comparisons
-//--------------------------------------------------------===//
+// Comparisons
 
 static Tensor compareAs(const char *name, Comparison comparison,
                         const Operand &x, const Operand &y) {
@@ -214,8 +211,7 @@ Tensor greater_equal(const Operand &x, const Operand &y) {
   return compareAs("greater_equal", Comparison::ge, x, y);
 }
 
-//===-- Tests
-//--------------------------------------------------------------===//
+// Tests
 
 /// A test that every integer answers alike.
 template <typename F>
@@ -241,8 +237,7 @@ Tensor isfinite(const Operand &x) {
   return test("isfinite", x, true, [](Expr a) { return abs(a) < kInfinity; });
 }
 
-//===-- Logic and bits
-//-----------------------------------------------------===//
+// Logic and bits
 
 template <typename Op>
 static Tensor logic(const char *name, const Operand &x, const Operand &y) {

@@ -13,8 +13,7 @@ using namespace mlir;
 namespace tessera {
 using namespace detail;
 
-//===-- Literals
-//-----------------------------------------------------------===//
+// Literals
 
 void detail::throwRagged(std::source_location place) {
   throw ShapeError(errorPlace(place), "tensor",
@@ -32,8 +31,7 @@ Tensor detail::fromNested(const void *values, size_t count, const Shape &shape,
   return fromNested(values, count, shape, from, from, place).astype(to, place);
 }
 
-//===-- One value everywhere
-//-----------------------------------------------===//
+// One value everywhere
 
 /// The type of a tensor to be made; its dimensions are not negative.
 static RankedTensorType checkedType(Recording &r, const Shape &shape,
@@ -84,8 +82,7 @@ Tensor full_like(const Operand &x, const Operand &value,
   return full(shapeOf(x), value, dtype.value_or(dtypeFor(x)));
 }
 
-//===-- Numbers at equal distances
-//-----------------------------------------===//
+// Numbers at equal distances
 
 static Expr positions(Recording &r, const Shape &shape, DType dtype,
                       int64_t dim) {
@@ -153,8 +150,7 @@ Tensor linspace(const Operand &start, const Operand &stop, int64_t count,
   return r.finish(result);
 }
 
-//===-- Matrices
-//-----------------------------------------------------------===//
+// Matrices
 
 /// Where column - row of the last two dimensions is at least (at most) k.
 static Expr triangle(Recording &r, const Shape &shape, int64_t k, bool upper) {

@@ -56,8 +56,7 @@ private:
     r.fail<ShapeError>(what + ": " + types);
   }
 
-  //===-- Parsing
-  //----------------------------------------------------------===//
+  // Parsing
 
   /// The labels of one operand, whose ellipsis has `hidden` dimensions.
   Labels parseLabels(StringRef text, int64_t hidden) {
@@ -129,8 +128,7 @@ private:
     }
   }
 
-  //===-- Terms
-  //------------------------------------------------------------===//
+  // Terms
 
   DType commonDType() {
     DType dtype = operands[0].dtype();

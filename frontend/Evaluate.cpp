@@ -141,8 +141,7 @@ const runtime::Storage &storageOf(const Tensor &tensor, const char *what,
   return impl->storage;
 }
 
-//===-- Values inside transforms
-//-------------------------------------------===//
+// Values inside transforms
 
 static std::string text(std::source_location place) {
   return std::string(place.file_name()) + ":" + std::to_string(place.line());

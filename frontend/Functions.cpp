@@ -47,8 +47,7 @@ Tensor tan(const Operand &x) {
   return formula("tan", x, [](Expr a) { return ir::sin(a) / ir::cos(a); });
 }
 
-//===-- Accurate where a plain formula cancels
-//-----------------------------===//
+// Accurate where a plain formula cancels
 
 namespace detail {
 
@@ -108,8 +107,7 @@ Tensor logaddexp(const Operand &x, const Operand &y) {
   return r.finish(select(isLarger, a, b) + detail::log1p(ir::exp(distance)));
 }
 
-//===-- Hyperbolic functions
-//-----------------------------------------------===//
+// Hyperbolic functions
 
 /// exp(x) / 2, whose intermediate values do not overflow before the result.
 static Expr halfExp(Expr x) {

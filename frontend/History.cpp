@@ -57,8 +57,7 @@ static std::string text(std::source_location place) {
   return std::string(place.file_name()) + ":" + std::to_string(place.line());
 }
 
-//===-- grad of recorded values
-//--------------------------------------------===//
+// grad of recorded values
 
 namespace {
 /// One call grad(loss, ws...).
@@ -143,8 +142,7 @@ private:
   std::span<const Tensor> ws;
 };
 
-//===-- backward
-//-----------------------------------------------------------===//
+// backward
 
 /// One call loss.backward().
 class Backward {
@@ -269,8 +267,7 @@ void Tensor::backward(bool retain_graph, std::source_location place) const {
   }
 }
 
-//===-- Leaves
-//-------------------------------------------------------------===//
+// Leaves
 
 Tensor &Tensor::requires_grad(bool on, std::source_location place) {
   if (!impl)

@@ -34,8 +34,7 @@ static SmallVector<const Tensor *> tensorsOf(const Tensor &x, Items items,
   return tensors;
 }
 
-//===-- Blocks
-//-------------------------------------------------------------===//
+// Blocks
 
 /// The start of a range: a number beside the program, so that another one needs
 /// no new code.
@@ -84,8 +83,7 @@ static Expr read(Recording &r, Expr x, Selection &selection) {
   return isWhole ? x : readBlock(r, x, selection, startsOf(r, selection, x));
 }
 
-//===-- Views
-//--------------------------------------------------------------===//
+// Views
 
 std::optional<Tensor> detail::leadingView(const Tensor &x, int64_t start,
                                           int64_t size, bool drop) {
@@ -123,8 +121,7 @@ static bool isLeading(Items items, const Selection &selection) {
           items[0].kind() == Index::Kind::Slice);
 }
 
-//===-- Masks
-//--------------------------------------------------------------===//
+// Masks
 
 /// Throws ShapeError unless the mask has the shape of the first dimensions.
 static void checkMask(const char *name, const Tensor &mask, const Tensor &x,
@@ -177,8 +174,7 @@ static Expr maskFor(Recording &r, const Tensor &mask, Expr x) {
                                         r.value(mask), dims));
 }
 
-//===-- Reading
-//------------------------------------------------------------===//
+// Reading
 
 Tensor Tensor::index(Items items) const {
   std::source_location place = placeOf(items);
@@ -221,8 +217,7 @@ Tensor Tensor::index(const Index &a, const Index &b, const Index &c,
   return index(Items(items));
 }
 
-//===-- Writing
-//------------------------------------------------------------===//
+// Writing
 
 namespace {
 /// A value to write, in the shape of the elements it replaces.

@@ -88,8 +88,7 @@ Tensor stack(std::initializer_list<Tensor> tensors, int64_t axis,
   return stack(std::span(tensors.begin(), tensors.size()), axis, place);
 }
 
-//===-- Parts
-//--------------------------------------------------------------===//
+// Parts
 
 /// Parts of an axis between bounds; a part without the axis if `drop`.
 static std::vector<Tensor> cutAt(Recording &r, const Operand &x, int64_t dim,
@@ -145,8 +144,7 @@ std::vector<Tensor> unstack(const Operand &x, int64_t axis) {
                true);
 }
 
-//===-- Borders and diagonals
-//----------------------------------------------===//
+// Borders and diagonals
 
 Tensor pad(const Operand &x,
            const std::vector<std::pair<int64_t, int64_t>> &widths,

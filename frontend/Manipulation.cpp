@@ -14,8 +14,7 @@ using Dims = SmallVector<int64_t>;
 
 static Dims dimsOf(Expr x) { return Dims(x.type().getShape()); }
 
-//===-- Views of the dialect as formulas
-//-----------------------------------===//
+// Views of the dialect as formulas
 
 Expr detail::slice(Expr x, ArrayRef<int64_t> starts, ArrayRef<int64_t> sizes,
                    ArrayRef<int64_t> strides) {
@@ -45,8 +44,7 @@ Expr detail::concat(ArrayRef<Expr> parts, int64_t dim) {
                                          uint64_t(dim)));
 }
 
-//===-- Other shapes
-//-------------------------------------------------------===//
+// Other shapes
 
 /// The shape with its -1 replaced by what the number of elements leaves.
 static Shape inferShape(Recording &r, const Operand &x, Shape shape) {
@@ -130,8 +128,7 @@ Tensor expand_dims(const Operand &x, const Axes &axis) {
   return r.finish(ir::reshape(a, result));
 }
 
-//===-- Other orders of dimensions
-//-----------------------------------------===//
+// Other orders of dimensions
 
 static Tensor permuted(Recording &r, Expr a, ArrayRef<int64_t> permutation) {
   return r.finish(llvm::is_sorted(permutation) ? a : transpose(a, permutation));
@@ -205,8 +202,7 @@ Tensor moveaxis(const Operand &x, const Axes &source, const Axes &destination) {
   return permuted(r, r.expr(x), permutation);
 }
 
-//===-- Other orders of elements
-//-------------------------------------------===//
+// Other orders of elements
 
 Tensor flip(const Operand &x, const Axes &axis) {
   Recording r("flip", x);
@@ -291,8 +287,7 @@ Tensor broadcast_to(const Operand &x, const Shape &shape) {
   return r.finish(r.broadcast(r.expr(x), shape));
 }
 
-//===-- History
-//------------------------------------------------------------===//
+// History
 
 static Tensor cutOff(const char *name, const Operand &x) {
   Recording r(name, x);

@@ -37,8 +37,7 @@ static std::pair<Expr, Expr> factors(Recording &r, const Operand &x,
   return {r.expr(x, dtype), r.expr(y, dtype)};
 }
 
-//===-- matmul
-//-------------------------------------------------------------===//
+// matmul
 
 /// The dimensions that matrices are repeated over.
 static Shape batchOf(const Shape &shape) {
@@ -88,8 +87,7 @@ Tensor matmul(const Operand &x, const Operand &y) {
       contract(r, a, b, range(0, count), range(0, count), count + 1, count));
 }
 
-//===-- Other products
-//-----------------------------------------------------===//
+// Other products
 
 static Tensor contractAxes(Recording &r, const Operand &x, const Operand &y,
                            const Dims &xAxes, const Dims &yAxes) {

@@ -15,8 +15,7 @@ using namespace mlir;
 namespace tessera {
 namespace detail {
 
-//===-- The cache
-//----------------------------------------------------------===//
+// The cache
 
 namespace {
 struct HashKey {
@@ -84,8 +83,7 @@ std::atomic<size_t> compiles{0};
 
 size_t compileCount() { return compiles; }
 
-//===-- Compiling
-//----------------------------------------------------------===//
+// Compiling
 
 static std::shared_ptr<runtime::Executable>
 compileSlice(const Slice &slice, std::source_location place,
@@ -122,8 +120,7 @@ executableFor(Trace &trace, const Slice &slice, std::source_location place) {
   return executable;
 }
 
-//===-- Running
-//------------------------------------------------------------===//
+// Running
 
 static std::vector<runtime::Storage>
 interpret(const Slice &slice, llvm::ArrayRef<runtime::Storage> inputs,

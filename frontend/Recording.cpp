@@ -8,8 +8,7 @@ using namespace mlir;
 
 namespace tessera {
 
-//===-- What is in force on a thread
-//---------------------------------------===//
+// What is in force on a thread
 
 static thread_local int noGradDepth = 0;
 static thread_local const std::source_location *scopePlace = nullptr;
@@ -41,8 +40,7 @@ Place errorPlace(std::source_location place) {
   return {user.file_name(), user.line()};
 }
 
-//===-- Numbers
-//------------------------------------------------------------===//
+// Numbers
 
 static uint64_t floatBits(double value, const llvm::fltSemantics &semantics) {
   APFloat number(value);
@@ -73,8 +71,7 @@ std::optional<uint64_t> bitsOf(const Scalar &scalar, DType dtype) {
   }
 }
 
-//===-- Start and end
-//------------------------------------------------------===//
+// Start and end
 
 unsigned Recording::nextOpIndex() {
   static std::atomic<unsigned> next{0};
@@ -144,8 +141,7 @@ void Recording::failFromDiagnostics() {
   fail<ShapeError>(message);
 }
 
-//===-- Operands
-//-----------------------------------------------------------===//
+// Operands
 
 Value Recording::value(const Tensor &tensor) {
   TensorImpl *impl = tensor.handle().get();
@@ -162,7 +158,7 @@ Value Recording::value(const Tensor &tensor) {
     fail<TypeError>("no op computes with " +
                     std::string(runtime::nameOf(impl->dtype)) + ": " +
                     typeText(impl->dtype, impl->shape));
-  return theTrace.inputFor(impl)->getResult(0);
+  return theTrace.inputFor(impl, loc)->getResult(0);
 }
 
 ir::Expr Recording::expr(const Operand &x) {
@@ -176,11 +172,10 @@ ir::Expr Recording::expr(const Operand &x, DType dtype) {
   if (!bits)
     fail<ValueError>(typeText(x) + " does not fit " +
                      std::string(runtime::nameOf(dtype)));
-  return expr(theTrace.inputFor(*bits, dtype)->getResult(0));
+  return expr(theTrace.inputFor(*bits, dtype, loc)->getResult(0));
 }
 
-//===-- Ops
-//----------------------------------------------------------------===//
+// Ops
 
 Value Recording::createOp(OperationName name, Type type, ValueRange operands,
                           ArrayRef<NamedAttribute> attributes) {
@@ -219,8 +214,7 @@ ir::Expr Recording::broadcast(ir::Expr x, const Shape &shape) {
       builder().getNamedAttr("dims", builder().getDenseI64ArrayAttr(dims))));
 }
 
-//===-- The end
-//------------------------------------------------------------===//
+// The end
 
 /// What the rules of an op depend on; they read no values and no constants.
 static OpSignature signatureOf(Operation *op) {

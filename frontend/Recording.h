@@ -43,8 +43,7 @@ public:
   mlir::Location location() const { return loc; }
   Device device() const { return theDevice ? *theDevice : default_device(); }
 
-  //===-- Operands
-  //---------------------------------------------------------===//
+  // Operands
 
   mlir::Value value(const Tensor &tensor);
   ir::Expr expr(mlir::Value value) { return {builder(), loc, value}; }
@@ -53,8 +52,7 @@ public:
   /// An operand converted to a dtype; a number stays without dimensions.
   ir::Expr expr(const Operand &x, DType dtype);
 
-  //===-- Ops
-  //--------------------------------------------------------------===//
+  // Ops
 
   /// Creates an op of one result without asking its type rule.
   template <typename Op>
@@ -87,8 +85,7 @@ public:
     return tensorType(context(), dtype, shape);
   }
 
-  //===-- The end
-  //----------------------------------------------------------===//
+  // The end
 
   /// Verifies the ops made, and hands the result out.
   Tensor finish(mlir::Value result);

@@ -130,8 +130,7 @@ Tensor logsumexp(const Operand &x, const Axes &axis, bool keepdims) {
   return s.finish(ir::log(total) + shift);
 }
 
-//===-- Positions
-//----------------------------------------------------------===//
+// Positions
 
 static Axes toAxes(std::optional<int64_t> axis) {
   return axis ? Axes(*axis) : Axes();

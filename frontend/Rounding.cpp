@@ -8,8 +8,7 @@ using namespace mlir;
 namespace tessera {
 using namespace detail;
 
-//===-- Rounding of floats
-//-------------------------------------------------===//
+// Rounding of floats
 
 /// Floats from here on have no fraction.
 static double wholeFrom(Expr x) {
@@ -77,8 +76,7 @@ Tensor trunc(const Operand &x) {
 }
 Tensor round(const Operand &x) { return rounding("round", x, roundToEven); }
 
-//===-- Division with remainder
-//--------------------------------------------===//
+// Division with remainder
 
 namespace detail {
 Expr floorDivideIntegers(Expr x, Expr y) {
@@ -116,8 +114,7 @@ Tensor remainder(const Operand &x, const Operand &y) {
   return r.finish(select(isWrong, rest + b, rest));
 }
 
-//===-- Shifts
-//-------------------------------------------------------------===//
+// Shifts
 
 namespace {
 /// Operands of a shift, the distance limited to the width of the dtype.

@@ -42,8 +42,7 @@ Slice makeSlice(Trace &trace, ArrayRef<Operation *> roots) {
   return slice;
 }
 
-//===-- Identity
-//-----------------------------------------------------------===//
+// Identity
 
 /// One number for each text, the same in all contexts of the process.
 static uint32_t intern(std::string text) {
@@ -100,8 +99,7 @@ StructureKey makeKey(Trace &trace, const Slice &slice) {
   return key;
 }
 
-//===-- Copy
-//---------------------------------------------------------------===//
+// Copy
 
 namespace {
 /// Rebuilds attributes, types and locations in another context. The few that a

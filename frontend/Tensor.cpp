@@ -28,8 +28,7 @@ int64_t Tensor::shape(int64_t axis) const {
   return dims[size_t(axis < 0 ? axis + rank : axis)];
 }
 
-//===-- Bytes in
-//-----------------------------------------------------------===//
+// Bytes in
 
 static size_t checkedBytes(const Shape &shape, DType dtype, const char *name,
                            std::source_location place) {
@@ -78,8 +77,7 @@ Tensor Tensor::fromScalar(const Scalar &value, std::source_location place) {
   return fromBytes(&bits, 1, {}, value.dtype, place);
 }
 
-//===-- Bytes out
-//----------------------------------------------------------===//
+// Bytes out
 
 const Tensor &Tensor::eval(std::source_location place) const {
   evaluate({*this}, "eval", place);
@@ -136,8 +134,7 @@ void eval(const Operand &a, const Operand &b, const Operand &c,
   evalAll({&a, &b, &c, &d});
 }
 
-//===-- Other dtypes and devices
-//-------------------------------------------===//
+// Other dtypes and devices
 
 Tensor Tensor::astype(DType to, std::source_location place) const {
   Recording r("astype", place, {this});

@@ -110,29 +110,29 @@ OperationName Trace::nameOf(unsigned index, StringRef name) {
   return *names[index];
 }
 
-//===-- Inputs
-//-------------------------------------------------------------===//
+// Inputs
 
-Operation *Trace::inputFor(TensorImpl *impl) {
+Operation *Trace::inputFor(TensorImpl *impl, LocationAttr loc) {
   Operation *&op = inputOf[impl];
   if (op)
     return op;
   Type type = tensorType(theContext.get(), impl->dtype, impl->shape);
-  op = ir::InputOp::create(*theBuilder, theBuilder->getUnknownLoc(), type);
+  op = ir::InputOp::create(
+      *theBuilder, loc ? Location(loc) : theBuilder->getUnknownLoc(), type);
   detail::retain(impl);
   inputs[op] = {ImplPtr(impl), 0};
   return op;
 }
 
-Operation *Trace::inputFor(uint64_t bits, DType dtype) {
+Operation *Trace::inputFor(uint64_t bits, DType dtype, LocationAttr loc) {
   Type &type = scalarTypes[size_t(dtype)];
   if (!type)
     type = tensorType(theContext.get(), dtype, {});
   if (!inputName)
     inputName =
         OperationName(ir::InputOp::getOperationName(), theContext.get());
-  Operation *op = append(UnknownLoc::get(theContext.get()), *inputName, type,
-                         {}, DictionaryAttr::get(theContext.get()));
+  Operation *op =
+      append(loc, *inputName, type, {}, DictionaryAttr::get(theContext.get()));
   inputs[op] = {{}, bits};
   return op;
 }
@@ -157,8 +157,7 @@ const InputInfo *Trace::inputInfo(Operation *op) const {
   return it == inputs.end() ? nullptr : &it->second;
 }
 
-//===-- What is known of an op
-//---------------------------------------------===//
+// What is known of an op
 
 std::shared_ptr<Leaf> Trace::leafOf(Operation *op) const {
   if (auto *input = inputInfo(op))
@@ -213,8 +212,7 @@ runtime::Storage Trace::storageOf(Operation *op) {
   return storage;
 }
 
-//===-- Handles
-//------------------------------------------------------------===//
+// Handles
 
 Tensor Trace::wrap(Operation *op, const Device &device) {
   if (auto *input = inputInfo(op); input && input->impl)
@@ -296,8 +294,7 @@ void Trace::eraseIfUnused(Operation *first) {
   }
 }
 
-//===-- Evaluated values
-//---------------------------------------------------===//
+// Evaluated values
 
 void Trace::keepValue(Operation *op, runtime::Storage storage) {
   if (TensorImpl *impl = info(op).impl) {

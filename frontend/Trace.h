@@ -66,10 +66,10 @@ public:
   void forgetVerified() { verified.fill({}); }
   mlir::OperationName nameOf(unsigned index, llvm::StringRef name);
 
-  /// The op that stands for a materialised tensor.
-  mlir::Operation *inputFor(TensorImpl *impl);
+  /// The op that stands for a materialised tensor, made at `loc` if need be.
+  mlir::Operation *inputFor(TensorImpl *impl, mlir::LocationAttr loc = {});
   /// An op that stands for a number, of which `bits` are the bytes.
-  mlir::Operation *inputFor(uint64_t bits, DType dtype);
+  mlir::Operation *inputFor(uint64_t bits, DType dtype, mlir::LocationAttr loc);
   /// Creates an op at the end of the block.
   mlir::Operation *append(mlir::LocationAttr loc, mlir::OperationName name,
                           mlir::Type type, mlir::ValueRange operands,
@@ -160,7 +160,7 @@ private:
   llvm::DenseMap<TensorImpl *, mlir::Operation *> inputOf;
   llvm::DenseMap<mlir::Operation *, runtime::Storage> values;
   std::array<KnownPlace, 512> locations;
-  std::array<OpSignature, 512> verified;
+  std::array<OpSignature, 512> verified = {};
   std::vector<std::optional<mlir::OperationName>> names;
   std::optional<mlir::OperationName> inputName;
   std::array<mlir::Type, 16> scalarTypes; ///< by dtype

@@ -20,8 +20,7 @@ static SmallVector<const Tensor *> pointers(std::span<const Tensor> tensors) {
   return llvm::map_to_vector(tensors, [](const Tensor &t) { return &t; });
 }
 
-//===-- Begin and end
-//------------------------------------------------------===//
+// Begin and end
 
 Transform::Transform(const char *name, std::source_location place,
                      std::span<const Tensor> inputs)
@@ -67,8 +66,7 @@ void Transform::end(std::span<const Tensor> results) {
   frame = 0;
 }
 
-//===-- Derivatives
-//--------------------------------------------------------===//
+// Derivatives
 
 static SmallVector<Value> values(Recording &r,
                                  std::span<const Tensor> tensors) {
@@ -195,8 +193,7 @@ std::vector<Tensor> Replay::operator()(std::span<const Tensor> given,
   return r.finish(ValueRange(outputs));
 }
 
-//===-- Jacobians
-//----------------------------------------------------------===//
+// Jacobians
 
 std::vector<Tensor> basis(const Tensor &like, std::source_location place) {
   int64_t size = like.size();

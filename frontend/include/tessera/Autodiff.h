@@ -6,8 +6,7 @@
 
 namespace tessera {
 
-//===-- Of recorded values
-//-------------------------------------------------===//
+// Of recorded values
 
 /// The derivative of a scalar with respect to tensors that it was computed
 /// from. Throws ValueError for a tensor that it never depended on, and
@@ -29,8 +28,7 @@ grad(const Operand &loss, const Tensor &w, const Rest &...rest) {
   return result;
 }
 
-//===-- The machinery of transforms
-//----------------------------------------===//
+// The machinery of transforms
 
 namespace detail {
 
@@ -112,8 +110,7 @@ template <typename... Ts> auto unpack(std::tuple<Ts...> values) {
 
 } // namespace detail
 
-//===-- Of functions
-//-------------------------------------------------------===//
+// Of functions
 
 /// Which arguments are differentiated.
 template <size_t N> struct argnums {

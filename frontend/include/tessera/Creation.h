@@ -18,8 +18,8 @@ Tensor fromNested(const void *values, size_t count, const Shape &shape,
 [[noreturn]] void throwRagged(std::source_location place);
 
 template <typename Element>
-void append(std::vector<Element> &values, Shape &shape, size_t level,
-            const Element &value, std::source_location) {
+void append(std::vector<Element> &values, Shape &, size_t, const Element &value,
+            std::source_location) {
   values.push_back(value);
 }
 template <typename Element, typename List>

@@ -6,8 +6,7 @@
 
 namespace tessera {
 
-//===-- Arithmetic
-//---------------------------------------------------------===//
+// Arithmetic
 
 Tensor add(const Operand &x, const Operand &y);
 Tensor subtract(const Operand &x, const Operand &y);
@@ -34,8 +33,7 @@ Tensor square(const Operand &x);
 Tensor clip(const Operand &x, const std::optional<Operand> &low,
             const std::optional<Operand> &high);
 
-//===-- Functions of floats; integers are converted to f32
-//-----------------===//
+// Functions of floats; integers are converted to f32
 
 Tensor exp(const Operand &x);
 /// exp(x) - 1, accurate near 0.
@@ -61,8 +59,7 @@ Tensor acosh(const Operand &x);
 Tensor atanh(const Operand &x);
 Tensor erf(const Operand &x);
 
-//===-- Rounding; integers stay as they are
-//--------------------------------===//
+// Rounding; integers stay as they are
 
 Tensor floor(const Operand &x);
 Tensor ceil(const Operand &x);
@@ -71,8 +68,7 @@ Tensor round(const Operand &x);
 /// Towards zero.
 Tensor trunc(const Operand &x);
 
-//===-- Tests, comparisons and logic; the result is of bools
-//---------------===//
+// Tests, comparisons and logic; the result is of bools
 
 Tensor isnan(const Operand &x);
 Tensor isinf(const Operand &x);
@@ -89,8 +85,7 @@ Tensor logical_or(const Operand &x, const Operand &y);
 Tensor logical_xor(const Operand &x, const Operand &y);
 Tensor logical_not(const Operand &x);
 
-//===-- Bits of integers and bools
-//-----------------------------------------===//
+// Bits of integers and bools
 
 Tensor bitwise_and(const Operand &x, const Operand &y);
 Tensor bitwise_or(const Operand &x, const Operand &y);
@@ -101,14 +96,12 @@ Tensor bitwise_left_shift(const Operand &x, const Operand &y);
 /// x / 2^y rounded down; y below 0 counts as very large.
 Tensor bitwise_right_shift(const Operand &x, const Operand &y);
 
-//===-- Choice
-//-------------------------------------------------------------===//
+// Choice
 
 /// x where the condition holds, else y.
 Tensor where(const Operand &condition, const Operand &x, const Operand &y);
 
-//===-- Operators
-//----------------------------------------------------------===//
+// Operators
 
 inline Tensor operator+(const Operand &x, const Operand &y) {
   return add(x, y);

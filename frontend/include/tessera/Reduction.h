@@ -39,7 +39,8 @@ Tensor mean(const Operand &x, const Axes &axis = {}, bool keepdims = false);
 /// divided by the number of elements less `correction`.
 Tensor var(const Operand &x, const Axes &axis = {}, double correction = 0,
            bool keepdims = false);
-/// The square root of var.
+/// The square root of var. Call it as tessera::std: beside `using namespace
+/// tessera` the bare name is also that of a namespace.
 Tensor std(const Operand &x, const Axes &axis = {}, double correction = 0,
            bool keepdims = false);
 /// Whether an element (every element) is not 0.

@@ -138,5 +138,20 @@ TEST_F(TensorTest, ValuesOfOtherThreadsAreEvaluatedByTheirOwner) {
   EXPECT_EQ(seen, (std::vector<float>{6, 12}));
 }
 
+TEST_F(TensorTest, ThreadsShareTensorsFreely) {
+  Tensor known = ones({4}), recorded = known * 2.f;
+  auto work = [&] {
+    for (int i = 0; i < 20; ++i) {
+      Tensor mine = known + recorded;
+      Tensor copy = recorded;
+      EXPECT_EQ(sum(mine * copy).item<float>(), 24);
+    }
+  };
+  std::thread a(work), b(work);
+  work();
+  a.join();
+  b.join();
+}
+
 } // namespace
 } // namespace tessera
