@@ -1,7 +1,9 @@
 // Cells, and the scopes that stand between them and the code inside a transform.
 #include "frontend/Cells.h"
 
+#include "tessera/Autodiff.h"
 #include "tessera/Elementwise.h"
+#include "tessera/Manipulation.h"
 
 namespace tessera {
 namespace detail {
