@@ -28,10 +28,29 @@ struct Pair {
 };
 } // namespace
 
+/// A number in the type of a tensor that it meets.
+static Value numberFor(Recording &r, const Operand &number, Value tensor,
+                       DType dtype) {
+  Value scalar = r.expr(number, dtype).value();
+  return ir::tensorType(tensor).getRank() == 0
+             ? scalar
+             : r.create<ir::BroadcastOp>(tensor.getType(), scalar,
+                                         r.trace().noDims());
+}
+
 static Pair meet(Recording &r, const Operand &x, const Operand &y) {
   if (haveOneType(x, y))
     return {r.value(x.tensor()), r.value(y.tensor()), x.tensor().dtype()};
   DType dtype = commonDType(r, {&x, &y});
+  if (x.isScalar() != y.isScalar()) {
+    const Operand &tensor = x.isScalar() ? y : x;
+    if (tensor.tensor().dtype() == dtype) {
+      Value value = r.value(tensor.tensor());
+      Value number = numberFor(r, x.isScalar() ? x : y, value, dtype);
+      return x.isScalar() ? Pair{number, value, dtype}
+                          : Pair{value, number, dtype};
+    }
+  }
   auto both = together(r, {&x, &y}, dtype);
   return {both[0].value(), both[1].value(), dtype};
 }

@@ -278,6 +278,7 @@ Tensor &Tensor::requires_grad(bool on, std::source_location place) {
   if (!runtime::isFloat(dtype()))
     throw TypeError(errorPlace(place), "requires_grad",
                     "only floats have derivatives: " + typeText(*this));
+  leavesExist = true;
   auto apply = [&] {
     if (on != bool(impl->leaf))
       impl->leaf = on ? std::make_shared<Leaf>() : nullptr;

@@ -184,14 +184,15 @@ ir::Expr Recording::expr(const Operand &x, DType dtype) {
 
 Value Recording::createOp(OperationName name, Type type, ValueRange operands,
                           ArrayRef<NamedAttribute> attributes) {
-  DictionaryAttr dictionary = attributes.empty()
-                                  ? DictionaryAttr::get(context())
-                                  : DictionaryAttr::get(context(), attributes);
-  Operation *op =
-      Operation::create(location(), name, type, operands, dictionary,
-                        OpaqueProperties(nullptr), BlockRange(), 0);
-  builder().insert(op);
-  return op->getResult(0);
+  return createOp(name, type, operands,
+                  attributes.empty()
+                      ? DictionaryAttr::get(context())
+                      : DictionaryAttr::get(context(), attributes));
+}
+
+Value Recording::createOp(OperationName name, Type type, ValueRange operands,
+                          DictionaryAttr attributes) {
+  return theTrace.append(loc, name, type, operands, attributes)->getResult(0);
 }
 
 ir::Expr Recording::convert(ir::Expr x, DType dtype) {
@@ -207,6 +208,9 @@ ir::Expr Recording::broadcast(ir::Expr x, const Shape &shape) {
   RankedTensorType from = x.type();
   if (from.getShape() == toRef(shape))
     return x;
+  if (from.getRank() == 0)
+    return x.with(create<ir::BroadcastOp>(from.clone(toRef(shape)), x.value(),
+                                          theTrace.noDims()));
   SmallVector<int64_t> dims;
   for (int64_t i = 0; i < from.getRank(); ++i)
     dims.push_back(int64_t(shape.size()) - from.getRank() + i);
@@ -218,23 +222,41 @@ ir::Expr Recording::broadcast(ir::Expr x, const Shape &shape) {
 //===-- The end
 //------------------------------------------------------------===//
 
+/// What the rules of an op depend on; they read no values and no constants.
+static OpSignature signatureOf(Operation *op) {
+  OpSignature signature{op->getName().getAsOpaquePointer(),
+                        op->getAttrDictionary().getAsOpaquePointer(),
+                        op->getResult(0).getType().getAsOpaquePointer()};
+  for (unsigned i = 0; i < op->getNumOperands(); ++i)
+    signature[3 + i] = op->getOperand(i).getType().getAsOpaquePointer();
+  return signature;
+}
+
+void Recording::verify(Operation *op) {
+  if (op->getNumOperands() <= 3 && theTrace.wasVerified(signatureOf(op)))
+    return;
+  if (succeeded(op->getName().verifyInvariants(op)))
+    return;
+  theTrace.forgetVerified();
+  failFromDiagnostics();
+}
+
 void Recording::adopt(Operation *op) {
-  if (failed(op->getName().verifyInvariants(op)))
-    failFromDiagnostics();
+  verify(op);
   bool onLeaf = false, released = false;
   uint32_t frame = 0;
-  for (Value operand : op->getOperands()) {
-    Operation *definition = operand.getDefiningOp();
-    onLeaf |= theTrace.dependsOnLeaf(definition);
-    frame = std::max(frame, theTrace.activeFrame(definition));
-    released |= theTrace.hasReleased && theTrace.info(definition).released;
-  }
-  onLeaf &= !op->hasTrait<ir::NonDifferentiable>();
+  if (!theTrace.isPlain())
+    for (OpOperand &operand : op->getOpOperands()) {
+      Operation *definition = operand.get().getDefiningOp();
+      onLeaf |= theTrace.dependsOnLeaf(definition);
+      frame = std::max(frame, theTrace.activeFrame(definition));
+      released |= theTrace.hasReleased && theTrace.info(definition).released;
+    }
   bool cut = isGradOff() && !isa<ir::InputOp>(op);
   if (!onLeaf && !frame && !cut && !released)
     return;
   OpInfo &info = theTrace.makeInfo(op);
-  info.onLeaf = onLeaf && !cut;
+  info.onLeaf = onLeaf && !cut && !op->hasTrait<ir::NonDifferentiable>();
   info.cut = cut;
   info.frame = frame;
   info.released = released && !cut;
@@ -262,7 +284,7 @@ void Recording::sweep() {
     Operation *op = &*--it;
     if (op == lastBefore)
       return;
-    if (!op->use_empty() || theTrace.info(op).impl)
+    if (!op->getResult(0).use_empty() || theTrace.info(op).impl)
       continue;
     ++it;
     theTrace.erase(op);

@@ -60,9 +60,12 @@ public:
   template <typename Op>
   mlir::Value create(mlir::Type type, mlir::ValueRange operands,
                      llvm::ArrayRef<mlir::NamedAttribute> attributes = {}) {
-    static const unsigned index = nextOpIndex();
-    return createOp(theTrace.nameOf(index, Op::getOperationName()), type,
-                    operands, attributes);
+    return createOp(nameOf<Op>(), type, operands, attributes);
+  }
+  template <typename Op>
+  mlir::Value create(mlir::Type type, mlir::ValueRange operands,
+                     mlir::DictionaryAttr attributes) {
+    return createOp(nameOf<Op>(), type, operands, attributes);
   }
   /// Creates an op whose type follows from its operands and attributes.
   template <typename Op>
@@ -101,14 +104,23 @@ private:
     return x.isScalar() ? nullptr : &x.tensor();
   }
   static unsigned nextOpIndex();
+  /// The name of an op, looked up once in each context.
+  template <typename Op> mlir::OperationName nameOf() {
+    static const unsigned index = nextOpIndex();
+    return theTrace.nameOf(index, Op::getOperationName());
+  }
   static Trace &prepare(const char *name, std::source_location place,
                         llvm::ArrayRef<const Tensor *> tensors);
   mlir::Value createOp(mlir::OperationName name, mlir::Type type,
                        mlir::ValueRange operands,
                        llvm::ArrayRef<mlir::NamedAttribute> attributes);
+  mlir::Value createOp(mlir::OperationName name, mlir::Type type,
+                       mlir::ValueRange operands,
+                       mlir::DictionaryAttr attributes);
   mlir::Block::iterator firstNew();
   void adoptAll();
   void adopt(mlir::Operation *op);
+  void verify(mlir::Operation *op);
   void sweep();
   [[noreturn]] void failFromDiagnostics();
 

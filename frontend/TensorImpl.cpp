@@ -5,6 +5,8 @@
 
 namespace tessera::detail {
 
+std::atomic<bool> leavesExist{false};
+
 TensorImpl::~TensorImpl() = default;
 
 std::shared_ptr<const void> TensorImpl::life() {

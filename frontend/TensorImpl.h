@@ -21,6 +21,9 @@ struct Leaf {
   Tensor gradient;
 };
 
+/// Whether any tensor of this process was ever made a leaf.
+extern std::atomic<bool> leavesExist;
+
 /// One evaluation, or backward(), that dropped the history of values.
 struct Cut {
   std::source_location place;

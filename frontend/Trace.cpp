@@ -17,14 +17,22 @@ static constexpr size_t kOpsPerContext = size_t(1) << 20;
 Trace::Trace() { openContext(); }
 Trace::~Trace() { closeContext(); }
 
+static thread_local Trace *currentTrace = nullptr;
+
 Trace &Trace::current() {
+  if (currentTrace) [[likely]]
+    return *currentTrace;
   // The thread's reference goes with the thread; the trace may live on.
   struct Owner {
     Trace *trace = new Trace;
-    ~Owner() { trace->release(); }
+    ~Owner() {
+      currentTrace = nullptr;
+      trace->release();
+    }
   };
   static thread_local Owner owner;
-  return *owner.trace;
+  currentTrace = owner.trace;
+  return *currentTrace;
 }
 
 void Trace::release() {
@@ -53,8 +61,12 @@ void Trace::closeContext() {
   inputs.clear();
   kindMemo.clear();
   typeMemo.clear();
-  locations.clear();
+  locations.fill({});
+  verified.fill({});
   names.clear();
+  inputName.reset();
+  scalarTypes.fill({});
+  broadcastScalar = {};
   theBuilder.reset();
   module = {};
   theContext.reset();
@@ -68,14 +80,26 @@ void Trace::recycleIfDue() {
   recorded = 0;
 }
 
-Location Trace::locate(std::source_location place) {
-  auto key = std::make_pair(static_cast<const void *>(place.file_name()),
-                            uint64_t(place.line()) << 32 | place.column());
-  Attribute &known = locations[key];
-  if (!known)
-    known = FileLineColLoc::get(theContext.get(), place.file_name(),
-                                place.line(), place.column());
-  return cast<LocationAttr>(known);
+LocationAttr Trace::locate(std::source_location place) {
+  const char *file = place.file_name();
+  uint32_t line = place.line(), column = place.column();
+  size_t slot = (reinterpret_cast<uintptr_t>(file) >> 3) + line * 37 + column;
+  KnownPlace &known = locations[slot % locations.size()];
+  if (known.file != file || known.line != line || known.column != column)
+    known = {file, line, column,
+             FileLineColLoc::get(theContext.get(), file, line, column)};
+  return known.location;
+}
+
+bool Trace::wasVerified(const OpSignature &signature) {
+  size_t slot = 0;
+  for (const void *part : signature)
+    slot = slot * 31 + (reinterpret_cast<uintptr_t>(part) >> 4);
+  OpSignature &known = verified[slot % verified.size()];
+  if (known == signature)
+    return true;
+  known = signature;
+  return false;
 }
 
 OperationName Trace::nameOf(unsigned index, StringRef name) {
@@ -101,11 +125,31 @@ Operation *Trace::inputFor(TensorImpl *impl) {
 }
 
 Operation *Trace::inputFor(uint64_t bits, DType dtype) {
-  Type type = tensorType(theContext.get(), dtype, {});
-  Operation *op =
-      ir::InputOp::create(*theBuilder, theBuilder->getUnknownLoc(), type);
+  Type &type = scalarTypes[size_t(dtype)];
+  if (!type)
+    type = tensorType(theContext.get(), dtype, {});
+  if (!inputName)
+    inputName =
+        OperationName(ir::InputOp::getOperationName(), theContext.get());
+  Operation *op = append(UnknownLoc::get(theContext.get()), *inputName, type,
+                         {}, DictionaryAttr::get(theContext.get()));
   inputs[op] = {{}, bits};
   return op;
+}
+
+Operation *Trace::append(LocationAttr loc, OperationName name, Type type,
+                         ValueRange operands, DictionaryAttr attributes) {
+  Operation *op = Operation::create(loc, name, type, operands, attributes,
+                                    OpaqueProperties(nullptr), BlockRange(), 0);
+  block().push_back(op);
+  return op;
+}
+
+DictionaryAttr Trace::noDims() {
+  if (!broadcastScalar)
+    broadcastScalar = theBuilder->getDictionaryAttr(
+        theBuilder->getNamedAttr("dims", theBuilder->getDenseI64ArrayAttr({})));
+  return broadcastScalar;
 }
 
 const InputInfo *Trace::inputInfo(Operation *op) const {
@@ -121,6 +165,11 @@ std::shared_ptr<Leaf> Trace::leafOf(Operation *op) const {
     return input->impl ? input->impl->leaf : nullptr;
   TensorImpl *impl = info(op).impl;
   return impl ? impl->leaf : nullptr;
+}
+
+bool Trace::isPlain() const {
+  return frames.empty() && !hasReleased &&
+         !leavesExist.load(std::memory_order_relaxed);
 }
 
 bool Trace::dependsOnLeaf(Operation *op) const {
@@ -195,7 +244,7 @@ void Trace::dropHandle(TensorImpl *impl) {
   if (it == infos.end() || it->second.impl != impl)
     return;
   it->second.impl = nullptr;
-  if (op->use_empty())
+  if (op->getResult(0).use_empty())
     eraseIfUnused(op);
   else if (!it->second.frame && !it->second.onLeaf && !it->second.cut &&
            !it->second.released)
@@ -206,16 +255,19 @@ void Trace::forget(Operation *op) {
   if (onErase)
     onErase(op);
   infos.erase(op);
-  if (auto it = inputs.find(op); it != inputs.end()) {
-    if (it->second.impl) {
-      inputOf.erase(it->second.impl.get());
-      graveyard.push_back(std::move(it->second.impl));
+  if (isa<ir::InputOp>(op)) {
+    if (auto it = inputs.find(op); it != inputs.end()) {
+      if (it->second.impl) {
+        inputOf.erase(it->second.impl.get());
+        graveyard.push_back(std::move(it->second.impl));
+      }
+      inputs.erase(it);
     }
-    inputs.erase(it);
-  }
-  if (auto it = values.find(op); it != values.end()) {
-    buried.push_back(std::move(it->second));
-    values.erase(it);
+  } else if (!values.empty()) {
+    if (auto it = values.find(op); it != values.end()) {
+      buried.push_back(std::move(it->second));
+      values.erase(it);
+    }
   }
   --ops;
 }
@@ -229,17 +281,17 @@ void Trace::eraseIfUnused(Operation *first) {
   SmallVector<Operation *, 16> work{first};
   while (!work.empty()) {
     Operation *op = work.pop_back_val();
-    if (!op->use_empty() || info(op).impl)
+    if (!op->getResult(0).use_empty() || info(op).impl)
       continue;
     SmallVector<Operation *, 4> operands;
-    for (Value operand : op->getOperands())
-      if (!llvm::is_contained(operands, operand.getDefiningOp()))
-        operands.push_back(operand.getDefiningOp());
-    forget(op);
-    op->erase();
-    // The last user of an operand goes once, so no op is in the list twice.
-    for (Operation *operand : operands)
-      if (operand->use_empty())
+    for (OpOperand &operand : op->getOpOperands())
+      operands.push_back(operand.get().getDefiningOp());
+    erase(op);
+    // The last user of an operand goes once, so no op is in the list twice but
+    // by two operands of one op.
+    for (auto [i, operand] : llvm::enumerate(operands))
+      if (operand->getResult(0).use_empty() &&
+          !llvm::is_contained(ArrayRef(operands).take_front(i), operand))
         work.push_back(operand);
   }
 }

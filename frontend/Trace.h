@@ -33,6 +33,10 @@ struct Frame {
   std::source_location place;
 };
 
+/// What a rule of an op may depend on, in one context: its name, attributes,
+/// result type and up to three operand types.
+using OpSignature = std::array<const void *, 6>;
+
 /// The ops that one thread has recorded and that are still needed. Values may
 /// be released on other threads, so everything is guarded by `mutex`. Counted
 /// by the thread and by the tensors recorded in it.
@@ -48,24 +52,35 @@ public:
   void retain() { references.fetch_add(1, std::memory_order_relaxed); }
   void release();
 
-  //===-- Under the lock
-  //---------------------------------------------------===//
+  // All of the following under the lock.
 
   mlir::MLIRContext &context() { return *theContext; }
   mlir::OpBuilder &builder() { return *theBuilder; }
   mlir::Block &block() { return *module->getBody(); }
   /// Makes a fresh context if this one is empty and has been used long enough.
   void recycleIfDue();
-  mlir::Location locate(std::source_location place);
+  mlir::LocationAttr locate(std::source_location place);
+  /// Whether an op of this signature was verified lately; notes that it will be
+  /// if not.
+  bool wasVerified(const OpSignature &signature);
+  void forgetVerified() { verified.fill({}); }
   mlir::OperationName nameOf(unsigned index, llvm::StringRef name);
 
   /// The op that stands for a materialised tensor.
   mlir::Operation *inputFor(TensorImpl *impl);
   /// An op that stands for a number, of which `bits` are the bytes.
   mlir::Operation *inputFor(uint64_t bits, DType dtype);
+  /// Creates an op at the end of the block.
+  mlir::Operation *append(mlir::LocationAttr loc, mlir::OperationName name,
+                          mlir::Type type, mlir::ValueRange operands,
+                          mlir::DictionaryAttr attributes);
+  /// The attributes of a broadcast from no dimensions.
+  mlir::DictionaryAttr noDims();
   const InputInfo *inputInfo(mlir::Operation *op) const;
 
   OpInfo info(mlir::Operation *op) const { return infos.lookup(op); }
+  /// Whether leaves, transforms and the like may concern ops recorded now.
+  bool isPlain() const;
   OpInfo &makeInfo(mlir::Operation *op) { return infos[op]; }
   /// Whether a derivative of the op's result reaches a leaf.
   bool dependsOnLeaf(mlir::Operation *op) const;
@@ -125,7 +140,12 @@ public:
   size_t recorded = 0; ///< since the context was made
 
 private:
-  using PlaceKey = std::pair<const void *, uint64_t>;
+  /// Small tables, each entry of which holds what came there last.
+  struct KnownPlace {
+    const char *file = nullptr;
+    uint32_t line = 0, column = 0;
+    mlir::LocationAttr location;
+  };
 
   void openContext();
   void closeContext();
@@ -139,8 +159,12 @@ private:
   llvm::DenseMap<mlir::Operation *, InputInfo> inputs;
   llvm::DenseMap<TensorImpl *, mlir::Operation *> inputOf;
   llvm::DenseMap<mlir::Operation *, runtime::Storage> values;
-  llvm::DenseMap<PlaceKey, mlir::Attribute> locations;
+  std::array<KnownPlace, 512> locations;
+  std::array<OpSignature, 512> verified;
   std::vector<std::optional<mlir::OperationName>> names;
+  std::optional<mlir::OperationName> inputName;
+  std::array<mlir::Type, 16> scalarTypes; ///< by dtype
+  mlir::DictionaryAttr broadcastScalar;
 };
 
 /// Locks a trace; what it gives up is destroyed after unlocking.

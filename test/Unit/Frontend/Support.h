@@ -6,13 +6,18 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdlib>
 
 namespace tessera {
 
-/// Runs every test on the interpreter, so that what is tested is the front end.
+/// Runs every test on the device that the environment names, by default on the
+/// interpreter, so that what is tested is the front end.
 class FrontendTest : public testing::Test {
 protected:
-  FrontendTest() { set_default_device(Device("reference")); }
+  FrontendTest() {
+    const char *device = std::getenv("FRONTEND_DEVICE");
+    set_default_device(Device(device ? device : "reference"));
+  }
   ~FrontendTest() override { set_default_device(Device("cpu")); }
 };
 
