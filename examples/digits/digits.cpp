@@ -80,6 +80,12 @@ double accuracy(Mlp &model, const Dataset &data,
 
 int run(const Options &options) {
   Dataset all = digits::readDigits(options.data);
+  // The file has one writer after another; mixed, each half sees all of them.
+  std::vector<size_t> order(all.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::mt19937 shuffler(7);
+  std::shuffle(order.begin(), order.end(), shuffler);
+  all = all.pick(order);
   Dataset train = all.slice(0, kTrain), test = all.slice(kTrain, all.size());
 
   random::seed(1);
@@ -93,9 +99,8 @@ int run(const Options &options) {
   };
   auto compiled = jit(step);
 
-  std::vector<size_t> order(train.size());
+  order.resize(train.size());
   std::iota(order.begin(), order.end(), 0);
-  std::mt19937 shuffler(7);
   size_t batches = train.size() / kBatch;
   std::vector<digits::Epoch> epochs;
   digits::Progress progress(options.epochs * batches, kBatch);
