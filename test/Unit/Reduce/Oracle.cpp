@@ -1,4 +1,5 @@
-// What kernels must give: the tree written down plainly, and everything else op by op.
+// What kernels must give: the tree written down plainly, and everything else op
+// by op.
 #include "KernelMaker.h"
 #include "lowering/CPU/Emit.h"
 #include "lowering/Reference/Interpreter.h"
@@ -13,19 +14,24 @@ using namespace tessera::lowering;
 
 namespace tessera::test {
 
-//===- The tree ------------------------------------------------------------------------------------------------===//
+//===- The tree
+//------------------------------------------------------------------------------------------------===//
 
-/// Sums or products of the contract: chunks of 1,024; groups of four neighbours; 16 lanes.
-template <typename T, typename Fn> static T tree(std::vector<T> x, T identity, Fn fn) {
+/// Sums or products of the contract: chunks of 1,024; groups of four
+/// neighbours; 16 lanes.
+template <typename T, typename Fn>
+static T tree(std::vector<T> x, T identity, Fn fn) {
   while (true) {
     std::vector<T> results;
     for (size_t begin = 0; begin < x.size(); begin += 1024) {
       T lanes[16];
       std::fill(std::begin(lanes), std::end(lanes), identity);
-      auto at = [&](size_t i) { return i < 1024 && begin + i < x.size() ? x[begin + i] : identity; };
+      auto at = [&](size_t i) {
+        return i < 1024 && begin + i < x.size() ? x[begin + i] : identity;
+      };
       for (size_t g = 0; g < 256 && begin + 4 * g < x.size(); ++g)
-        lanes[g % 16] =
-            fn(lanes[g % 16], fn(fn(at(4 * g), at(4 * g + 1)), fn(at(4 * g + 2), at(4 * g + 3))));
+        lanes[g % 16] = fn(lanes[g % 16], fn(fn(at(4 * g), at(4 * g + 1)),
+                                             fn(at(4 * g + 2), at(4 * g + 3))));
       for (size_t half : {8, 4, 2, 1})
         for (size_t l = 0; l < half; ++l)
           lanes[l] = fn(lanes[l], lanes[l + half]);
@@ -56,7 +62,8 @@ template <typename T> static T negated(T x) {
     return ~x;
 }
 
-template <typename T> static T combineAll(Reduction reduction, const std::vector<T> &x) {
+template <typename T>
+static T combineAll(Reduction reduction, const std::vector<T> &x) {
   auto add = [](T a, T b) -> T {
     if constexpr (std::is_floating_point_v<T>)
       return a + b;
@@ -71,7 +78,9 @@ template <typename T> static T combineAll(Reduction reduction, const std::vector
   };
   switch (reduction) {
   case Reduction::sum:
-    return x.empty() ? T(0) : tree(x, std::is_floating_point_v<T> ? T(-0.0) : T(0), add);
+    return x.empty()
+               ? T(0)
+               : tree(x, std::is_floating_point_v<T> ? T(-0.0) : T(0), add);
   case Reduction::prod:
     return x.empty() ? T(1) : tree(x, T(1), multiply);
   default: {
@@ -92,8 +101,10 @@ template <typename T> static int64_t firstBest(const std::vector<T> &x) {
   return best;
 }
 
-template <typename T> static Bytes reduceTensor(ReduceOp op, const Bytes &bytes) {
-  auto from = tensorType(op.getX()).getShape(), to = tensorType(op.getY()).getShape();
+template <typename T>
+static Bytes reduceTensor(ReduceOp op, const Bytes &bytes) {
+  auto from = tensorType(op.getX()).getShape(),
+       to = tensorType(op.getY()).getShape();
   std::vector<std::vector<T>> elements(ShapedType::getNumElements(to));
   for (int64_t i = 0, n = ShapedType::getNumElements(from); i < n; ++i) {
     int64_t rest = i, result = 0, stride = 1;
@@ -129,7 +140,8 @@ static Bytes reduceTensor(ReduceOp op, const Bytes &bytes) {
   switch (element.getIntOrFloatBitWidth()) {
   case 1: {
     Bytes result = reduceTensor<uint8_t>(op, bytes);
-    if (op.getReduction() == Reduction::sum || op.getReduction() == Reduction::prod)
+    if (op.getReduction() == Reduction::sum ||
+        op.getReduction() == Reduction::prod)
       for (uint8_t &byte : result)
         byte &= 1;
     if (op.getReduction() == Reduction::min)
@@ -148,7 +160,8 @@ static Bytes reduceTensor(ReduceOp op, const Bytes &bytes) {
   }
 }
 
-//===- Op by op ------------------------------------------------------------------------------------------------===//
+//===- Op by op
+//------------------------------------------------------------------------------------------------===//
 
 /// A function of one op, with or without a kernel around it.
 static func::FuncOp functionOf(Operation *op, ModuleOp module, bool inKernel) {
@@ -162,9 +175,12 @@ static func::FuncOp functionOf(Operation *op, ModuleOp module, bool inKernel) {
   if (inKernel) {
     SmallVector<Type> types(op->getResultTypes());
     SmallVector<Value> inputs(function.getArguments());
-    kernel = KernelOp::create(b, op->getLoc(), types, KernelKind::loop, inputs, ArrayAttr(), ArrayAttr());
+    kernel = KernelOp::create(b, op->getLoc(), types, KernelKind::loop, inputs,
+                              ArrayAttr(), ArrayAttr());
     block = &kernel.getBody().emplaceBlock();
-    block->addArguments(op->getOperandTypes(), SmallVector<Location>(op->getNumOperands(), op->getLoc()));
+    block->addArguments(
+        op->getOperandTypes(),
+        SmallVector<Location>(op->getNumOperands(), op->getLoc()));
     OpBuilder inside = OpBuilder::atBlockEnd(block);
     IRMapping map;
     map.map(op->getOperands(), block->getArguments());
@@ -178,11 +194,13 @@ static func::FuncOp functionOf(Operation *op, ModuleOp module, bool inKernel) {
   return function;
 }
 
-static Bytes evaluateOp(Operation *op, const std::vector<Bytes> &operands) {
+static Bytes evaluateOp(Operation *op, const std::vector<Bytes> &operands,
+                        const TargetInfo &target) {
   if (auto reduce = dyn_cast<ReduceOp>(op))
     return reduceTensor(reduce, operands[0]);
   OwningOpRef<ModuleOp> module = ModuleOp::create(op->getLoc());
-  bool isFunction = isa<ExpOp, LogOp, TanhOp, SinOp, CosOp, ErfOp, PowOp, RsqrtOp>(op);
+  bool isFunction =
+      isa<ExpOp, LogOp, TanhOp, SinOp, CosOp, ErfOp, PowOp, RsqrtOp>(op);
   func::FuncOp function = functionOf(op, *module, isFunction);
   if (!isFunction) {
     auto results = interpret(function, operands);
@@ -190,10 +208,12 @@ static Bytes evaluateOp(Operation *op, const std::vector<Bytes> &operands) {
     return (*results)[0];
   }
   KernelOp kernel = *function.getOps<KernelOp>().begin();
-  return compileKernel(kernel, llvm::cantFail(targetFor("x86-64-v3")))->run(operands)[0];
+  return compileKernel(kernel, target)->run(operands)[0];
 }
 
-std::vector<Bytes> evaluateKernel(KernelOp kernel, const std::vector<Bytes> &inputs) {
+std::vector<Bytes> evaluateKernel(KernelOp kernel,
+                                  const std::vector<Bytes> &inputs,
+                                  const TargetInfo &target) {
   Block &block = kernel.getBody().front();
   llvm::DenseMap<Value, Bytes> values;
   for (auto [argument, bytes] : llvm::zip(block.getArguments(), inputs))
@@ -202,7 +222,7 @@ std::vector<Bytes> evaluateKernel(KernelOp kernel, const std::vector<Bytes> &inp
     std::vector<Bytes> operands;
     for (Value operand : op.getOperands())
       operands.push_back(values[operand]);
-    values[op.getResult(0)] = evaluateOp(&op, operands);
+    values[op.getResult(0)] = evaluateOp(&op, operands, target);
   }
   std::vector<Bytes> outputs;
   for (Value value : block.getTerminator()->getOperands())
@@ -210,14 +230,23 @@ std::vector<Bytes> evaluateKernel(KernelOp kernel, const std::vector<Bytes> &inp
   return outputs;
 }
 
-//===- Numbers -------------------------------------------------------------------------------------------------===//
+//===- Numbers
+//-------------------------------------------------------------------------------------------------===//
 
-template <typename T> static void fillReal(Bytes &bytes, std::mt19937 &random, bool special) {
+template <typename T>
+static void fillReal(Bytes &bytes, std::mt19937 &random, bool special) {
   std::normal_distribution<T> normal(0, 2);
-  static const T specials[] = {T(0), T(-0.0), T(INFINITY), T(-INFINITY), T(NAN), -T(NAN),
-                               std::numeric_limits<T>::denorm_min(), std::numeric_limits<T>::max()};
+  static const T specials[] = {T(0),
+                               T(-0.0),
+                               T(INFINITY),
+                               T(-INFINITY),
+                               T(NAN),
+                               -T(NAN),
+                               std::numeric_limits<T>::denorm_min(),
+                               std::numeric_limits<T>::max()};
   // Whole tensors of few special numbers, and others with a few in between.
-  int rate = special ? (random() % 2 ? 2 : 300) : 0, kinds = 1 + random() % std::size(specials);
+  int rate = special ? (random() % 2 ? 2 : 300) : 0,
+      kinds = 1 + random() % std::size(specials);
   for (size_t i = 0; i < bytes.size() / sizeof(T); ++i) {
     T value = normal(random);
     if (rate && random() % rate == 0)
@@ -244,7 +273,8 @@ Bytes randomTensor(RankedTensorType type, uint32_t seed, bool special) {
   return bytes;
 }
 
-template <typename T> static int64_t countRealDifferences(const Bytes &got, const Bytes &want) {
+template <typename T>
+static int64_t countRealDifferences(const Bytes &got, const Bytes &want) {
   int64_t count = 0;
   for (size_t i = 0; i < got.size(); i += sizeof(T)) {
     T a, b;
@@ -252,20 +282,23 @@ template <typename T> static int64_t countRealDifferences(const Bytes &got, cons
     std::memcpy(&b, want.data() + i, sizeof(T));
     bool same = std::memcmp(&a, &b, sizeof(T)) == 0 || (isNaN(a) && isNaN(b));
     if (!same && count < 3)
-      ADD_FAILURE() << "element " << i / sizeof(T) << " is " << a << " instead of " << b;
+      ADD_FAILURE() << "element " << i / sizeof(T) << " is " << a
+                    << " instead of " << b;
     count += !same;
   }
   return count;
 }
 
-int64_t countDifferences(RankedTensorType type, const Bytes &got, const Bytes &want) {
+int64_t countDifferences(RankedTensorType type, const Bytes &got,
+                         const Bytes &want) {
   if (got.size() != want.size())
     return -1;
   if (type.getElementType().isF32())
     return countRealDifferences<float>(got, want);
   if (type.getElementType().isF64())
     return countRealDifferences<double>(got, want);
-  int64_t width = std::max<int64_t>(1, type.getElementTypeBitWidth() / 8), count = 0;
+  int64_t width = std::max<int64_t>(1, type.getElementTypeBitWidth() / 8),
+          count = 0;
   for (size_t i = 0; i < got.size(); i += width)
     count += std::memcmp(got.data() + i, want.data() + i, width) != 0;
   return count;
