@@ -23,6 +23,9 @@ private:
   Tensor value;
 };
 
+/// The value as a variable holds it: without history.
+Tensor stripHistory(const Tensor &value);
+
 struct CellScope::State {
   struct Entry {
     std::shared_ptr<Cell> cell;

@@ -4,6 +4,8 @@
 #include "frontend/Program.h"
 #include "frontend/Recording.h"
 
+#include <set>
+
 using namespace mlir;
 
 namespace tessera::detail {
@@ -40,19 +42,24 @@ static std::shared_ptr<const Cut> makeCut(Trace &trace, const Slice &slice,
                                           const char *what,
                                           std::source_location place) {
   auto cut = std::make_shared<Cut>(Cut{userPlace(place), what, false, {}});
+  // Each once: programs that feed each other would else double them every time.
+  std::set<std::weak_ptr<const void>, std::owner_less<>> seen;
+  auto note = [&](std::weak_ptr<const void> life) {
+    if (!life.expired() && seen.insert(life).second)
+      cut->ancestors.push_back(std::move(life));
+  };
   auto add = [&](TensorImpl *impl) {
-    cut->ancestors.push_back(impl->life());
+    note(impl->life());
     if (impl->cut)
       for (auto &older : impl->cut->ancestors)
-        if (!older.expired())
-          cut->ancestors.push_back(older);
+        note(older);
   };
   for (Operation *op : slice.inputs)
     if (auto *input = trace.inputInfo(op); input && input->impl)
       add(input->impl.get());
   for (Operation *op : slice.ops)
     if (TensorImpl *impl = trace.info(op).impl)
-      cut->ancestors.push_back(impl->life());
+      note(impl->life());
   return cut;
 }
 

@@ -5,6 +5,7 @@
 #include "frontend/Evaluate.h"
 #include "frontend/Program.h"
 #include "frontend/Recording.h"
+#include "runtime/Allocator.h"
 
 using namespace mlir;
 
@@ -150,7 +151,8 @@ public:
 struct JitTrace::State {
   State(std::span<const Tensor> arguments, std::source_location place)
       : place(place), transform("jit", place, arguments, /*stand=*/true) {
-    scope.state().capture = [this](const std::shared_ptr<Cell> &cell) {
+    marker = transform.standFor(Tensor(0.f, place));
+    transform.cells().state().capture = [this](const std::shared_ptr<Cell> &cell) {
       return capture(cell);
     };
   }
@@ -181,7 +183,7 @@ struct JitTrace::State {
   /// computed now, since a captured tensor is bound.
   std::vector<Tensor> capturedValues(const Slice &slice) {
     Trace &trace = Trace::current();
-    Operation *first = transform.inputs().front().handle()->op;
+    Operation *first = marker.handle()->op;
     llvm::SetVector<Operation *> captured;
     for (Operation *op : slice.ops)
       if (first->isBeforeInBlock(op))
@@ -214,7 +216,7 @@ struct JitTrace::State {
   std::shared_ptr<CompiledProgram> program =
       std::make_shared<CompiledProgram>();
   Transform transform;
-  CellScope scope;
+  Tensor marker; ///< of the place in the trace where the tracing began
   std::vector<Tensor> cellInputs;
 };
 
@@ -232,7 +234,7 @@ std::shared_ptr<const JitProgram>
 JitTrace::finish(std::span<const Tensor> results) {
   CompiledProgram &program = *state->program;
   std::vector<Tensor> roots(results.begin(), results.end());
-  for (auto &[cell, value] : state->scope.writes()) {
+  for (auto &[cell, value] : state->transform.cells().writes()) {
     program.written.push_back(cell);
     roots.push_back(value);
   }

@@ -23,13 +23,14 @@ static SmallVector<const Tensor *> pointers(std::span<const Tensor> tensors) {
 // Begin and end
 
 Transform::Transform(const char *name, std::source_location place,
-                     std::span<const Tensor> inputs)
-    : name(name), place(place) {
+                     std::span<const Tensor> inputs, bool stand)
+    : stand(stand), name(name), place(place) {
   Recording r(name, place, pointers(inputs));
   SmallVector<Value> copies;
   for (const Tensor &input : inputs) {
     Value x = r.value(input);
-    copies.push_back(r.create<ir::IdentityOp>(x.getType(), x));
+    copies.push_back(stand ? r.create<ir::InputOp>(x.getType(), {})
+                           : r.create<ir::IdentityOp>(x.getType(), x));
   }
   traced = r.finish(ValueRange(copies));
   Trace &trace = r.trace();
@@ -41,9 +42,26 @@ Transform::Transform(const char *name, std::source_location place,
   }
 }
 
-Transform::~Transform() { end({}); }
+Tensor Transform::standFor(const Tensor &value) {
+  Recording r(name, place, {&value});
+  Tensor input = r.finish(r.create<ir::InputOp>(r.value(value).getType(), {}));
+  r.trace().makeInfo(input.handle()->op).frame = frame;
+  input.handle()->frame = frame;
+  return input;
+}
+
+Transform::~Transform() { close({}); }
 
 void Transform::end(std::span<const Tensor> results) {
+  std::vector<Tensor> all(results.begin(), results.end());
+  for (auto &[cell, value] : scope.writes())
+    all.push_back(value);
+  close(all);
+  if (!stand)
+    scope.commit();
+}
+
+void Transform::close(std::span<const Tensor> results) {
   if (!frame)
     return;
   Trace &trace = Trace::current();

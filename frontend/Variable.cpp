@@ -1,8 +1,11 @@
 // Cells, and the scopes that stand between them and the code inside a
 // transform.
 #include "frontend/Cells.h"
+#include "frontend/TensorImpl.h"
 
+#include "tessera/Autodiff.h"
 #include "tessera/Elementwise.h"
+#include "tessera/Manipulation.h"
 
 namespace tessera {
 namespace detail {
@@ -40,6 +43,10 @@ void CellScope::commit() {
     writeCell(cell, value);
 }
 
+Tensor stripHistory(const Tensor &value) {
+  return value.defined() && value.requires_grad() ? detach(value) : value;
+}
+
 Tensor readCell(const std::shared_ptr<Cell> &cell) {
   for (CellScope::State *scope = innermost; scope; scope = scope->outer) {
     if (auto it = scope->values.find(cell.get()); it != scope->values.end())
@@ -58,7 +65,7 @@ void writeCell(const std::shared_ptr<Cell> &cell, const Tensor &value) {
     innermost->values[cell.get()] = {cell, value, true};
     return;
   }
-  cell->store(value.defined() && value.requires_grad() ? detach(value) : value);
+  cell->store(stripHistory(value));
 }
 
 } // namespace detail
@@ -67,7 +74,12 @@ Variable::Variable() : theCell(std::make_shared<detail::Cell>()) {}
 
 Variable::Variable(const Tensor &value)
     : theCell(std::make_shared<detail::Cell>()) {
-  detail::writeCell(theCell, value);
+  // A new cell with a value that is known begins before the transform that it
+  // is made in: a program reads it anew at each call.
+  if (value.defined() && value.handle()->ready.load(std::memory_order_acquire))
+    theCell->store(detail::stripHistory(value));
+  else
+    detail::writeCell(theCell, value);
 }
 
 Variable::Variable(const Variable &other) : Variable(other.value()) {}

@@ -1,7 +1,8 @@
 // The ColReduce emitter: reductions over leading, all, or any other dimensions.
 //
-// If the innermost dimension stays, vectors run along it, and many results are accumulated at once. If it is reduced,
-// each result is a sequence of its own. Both cut the reduced elements into the tree's chunks, which run in parallel.
+// If the innermost dimension stays, vectors run along it, and many results are
+// accumulated at once. If it is reduced, each result is a sequence of its own.
+// Both cut the reduced elements into the tree's chunks, which run in parallel.
 #include "lowering/CPU/ColReduce.h"
 #include "lowering/CPU/Emit.h"
 #include "lowering/CPU/ReduceTreeElements.h"
@@ -15,10 +16,12 @@ using namespace tessera::ir;
 
 namespace tessera::lowering::cpu {
 
-/// Elements that one tile computes at least: enough work to pay for handing it to a thread.
+/// Elements that one tile computes at least: enough work to pay for handing it
+/// to a thread.
 static constexpr int64_t kTileElements = 16384;
 
-//===- ColKernel -----------------------------------------------------------------------------------------------===//
+//===- ColKernel
+//-----------------------------------------------------------------------------------------------===//
 
 LogicalResult ColKernel::analyse() {
   for (ReduceOp reduce : kernel.getBody().front().getOps<ReduceOp>()) {
@@ -33,7 +36,8 @@ LogicalResult ColKernel::analyse() {
       results = ShapedType::getNumElements(sizes(keptDims));
     }
     if (operand != ArrayRef(shape) || reduce.getDims() != ArrayRef(reducedDims))
-      return reduce.emitOpError("reduces another shape than the column kernel's first reduction");
+      return reduce.emitOpError(
+          "reduces another shape than the column kernel's first reduction");
     reducers.emplace_back(reduce, count);
   }
   if (reducers.empty())
@@ -41,23 +45,29 @@ LogicalResult ColKernel::analyse() {
   return checkEpilogue();
 }
 
-/// What depends on a reduction must read it at the same element of the result, and must not be reduced again.
+/// What depends on a reduction must read it at the same element of the result,
+/// and must not be reduced again.
 LogicalResult ColKernel::checkEpilogue() {
   llvm::DenseSet<Value> dependent;
   for (Operation &op : kernel.getBody().front()) {
-    bool depends = llvm::any_of(op.getOperands(), [&](Value v) { return dependent.contains(v); });
-    bool keepsOrder = isa<ScalarOpInterface>(op) || isa<ReshapeOp, IdentityOp, StopGradientOp, YieldOp>(op);
+    bool depends = llvm::any_of(op.getOperands(),
+                                [&](Value v) { return dependent.contains(v); });
+    bool keepsOrder = isa<ScalarOpInterface>(op) ||
+                      isa<ReshapeOp, IdentityOp, StopGradientOp, YieldOp>(op);
     if (auto broadcast = dyn_cast<BroadcastOp>(op))
-      keepsOrder = tensorType(broadcast.getX()).getNumElements() == tensorType(broadcast.getY()).getNumElements();
+      keepsOrder = tensorType(broadcast.getX()).getNumElements() ==
+                   tensorType(broadcast.getY()).getNumElements();
     if (depends && !keepsOrder)
-      return op.emitOpError("reads a result of this column kernel's reductions at another element");
+      return op.emitOpError("reads a result of this column kernel's reductions "
+                            "at another element");
     if (depends || isa<ReduceOp>(op))
       for (Value result : op.getResults())
         dependent.insert(result);
   }
   for (Type type : kernel.getOutputs().getTypes())
     if (cast<RankedTensorType>(type).getNumElements() != results)
-      return kernel.emitOpError("a column kernel's outputs have the elements of its reductions' results");
+      return kernel.emitOpError("a column kernel's outputs have the elements "
+                                "of its reductions' results");
   return success();
 }
 
@@ -70,19 +80,27 @@ int64_t ColKernel::lanes(const TargetInfo &target, int64_t most) const {
   for (const Reducer &reducer : reducers)
     lanes = std::min<int64_t>(lanes, target.lanes(reducer.accumulator()));
   for (Type type : kernel.getOutputs().getTypes())
-    lanes = std::min<int64_t>(lanes, target.lanes(storageType(cast<RankedTensorType>(type).getElementType())));
-  return std::min<int64_t>(lanes, llvm::bit_floor(uint64_t(std::max<int64_t>(1, most))));
+    lanes = std::min<int64_t>(
+        lanes, target.lanes(
+                   storageType(cast<RankedTensorType>(type).getElementType())));
+  return std::min<int64_t>(
+      lanes, llvm::bit_floor(uint64_t(std::max<int64_t>(1, most))));
 }
 
-//===- ColLaunches ---------------------------------------------------------------------------------------------===//
+//===- ColLaunches
+//---------------------------------------------------------------------------------------------===//
 
-ColLaunches::ColLaunches(const ColKernel &kernel, StringRef name, ModuleOp module)
+ColLaunches::ColLaunches(const ColKernel &kernel, StringRef name,
+                         ModuleOp module)
     : kernel(kernel), name(name), module(module) {
   for (int64_t count = kernel.count;; count = levels.back().chunks) {
-    levels.push_back({count, std::max<int64_t>(1, llvm::divideCeil(count, kTreeChunk)), workspace});
+    levels.push_back({count,
+                      std::max<int64_t>(1, llvm::divideCeil(count, kTreeChunk)),
+                      workspace});
     if (levels.size() > 1)
       for (const Reducer &reducer : kernel.reducers)
-        workspace += llvm::alignTo(count * kernel.results * reducer.bytes(), 64);
+        workspace +=
+            llvm::alignTo(count * kernel.results * reducer.bytes(), 64);
     if (levels.back().chunks == 1)
       break;
   }
@@ -95,7 +113,8 @@ void ColLaunches::emit() {
 
 void ColLaunches::emitLevel(const Level &level, StringRef name) {
   int64_t count = kernel.results == 0 ? 0 : units(level);
-  int64_t perTile = std::max<int64_t>(1, kTileElements / std::max<int64_t>(1, unitElements(level)));
+  int64_t perTile = std::max<int64_t>(
+      1, kTileElements / std::max<int64_t>(1, unitElements(level)));
   int64_t tiles = llvm::divideCeil(count, perTile);
   launch.emplace(module, kernel.kernel, name, tiles, workspace);
   body.emplace(kernel.kernel, launch->inputs());
@@ -105,7 +124,8 @@ void ColLaunches::emitLevel(const Level &level, StringRef name) {
     LaneMath inside(b(), launch->loc());
     Value first = inside.mulConstant({tile, 0, 1}, perTile).base;
     Value last = inside.addConstant({first, 0, 1}, perTile).base;
-    last = arith::MinSIOp::create(b(), launch->loc(), last, launch->number(count));
+    last =
+        arith::MinSIOp::create(b(), launch->loc(), last, launch->number(count));
     emitUnit(level, launch->openLoop(first, last, 1));
   }
   launch->finish();
@@ -116,9 +136,11 @@ SmallVector<TermBuffer> ColLaunches::slots(const Level &level) {
   SmallVector<TermBuffer> buffers;
   for (const Reducer &reducer : kernel.reducers) {
     auto part = [&](int64_t from, Type element) {
-      return workspacePart(b(), launch->loc(), launch->workspace(), launch->number(from), element, count);
+      return workspacePart(b(), launch->loc(), launch->workspace(),
+                           launch->number(from), element, count);
     };
-    int64_t valueBytes = count * (reducer.accumulator().getIntOrFloatBitWidth() / 8);
+    int64_t valueBytes =
+        count * (reducer.accumulator().getIntOrFloatBitWidth() / 8);
     TermBuffer buffer{part(at, reducer.accumulator()), {}};
     if (reducer.hasPositions())
       buffer.positions = part(at + valueBytes, reducer.positionType());
@@ -128,25 +150,36 @@ SmallVector<TermBuffer> ColLaunches::slots(const Level &level) {
   return buffers;
 }
 
-/// Gives the epilogue the reduced values of `lanes` results from flat position `position` on.
-void ColLaunches::supplyResult(const Reducer &reducer, Term term, Value position, int64_t lanes) {
-  Value result = kernel.count == 0 ? reducer.resultOfNothing(b()) : reducer.result(b(), term);
+/// Gives the epilogue the reduced values of `lanes` results from flat position
+/// `position` on.
+void ColLaunches::supplyResult(const Reducer &reducer, Term term,
+                               Value position, int64_t lanes) {
+  Value result = kernel.count == 0 ? reducer.resultOfNothing(b())
+                                   : reducer.result(b(), term);
   if (kernel.count == 0 && lanes > 1)
-    result = vector::BroadcastOp::create(b(), launch->loc(), VectorType::get({lanes}, result.getType()), result);
+    result = vector::BroadcastOp::create(
+        b(), launch->loc(), VectorType::get({lanes}, result.getType()), result);
   auto type = tensorType(reducer.getOp().getY());
-  body->supply(reducer.getOp().getY(), [=](OpBuilder &b, Location loc, ArrayRef<LaneIndex> at, int64_t width) {
-    if (width == lanes)
-      return result;
-    // An op of the epilogue goes lane by lane: the one it asks for is found through memory.
-    Value spill = stackBuffer(b, loc, storageType(type.getElementType()), lanes);
-    storeLanes(b, loc, result, spill, arith::ConstantIndexOp::create(b, loc, 0));
-    LaneIndex flat = LaneMath(b, loc).linearize(at, type.getShape());
-    Value lane = arith::SubIOp::create(b, loc, flat.base, position);
-    return loadLanes(b, loc, spill, {lane, flat.step, 1}, width, type.getElementType());
-  });
+  body->supply(
+      reducer.getOp().getY(),
+      [=](OpBuilder &b, Location loc, ArrayRef<LaneIndex> at, int64_t width) {
+        if (width == lanes)
+          return result;
+        // An op of the epilogue goes lane by lane: the one it asks for is found
+        // through memory.
+        Value spill =
+            stackBuffer(b, loc, storageType(type.getElementType()), lanes);
+        storeLanes(b, loc, result, spill,
+                   arith::ConstantIndexOp::create(b, loc, 0));
+        LaneIndex flat = LaneMath(b, loc).linearize(at, type.getShape());
+        Value lane = arith::SubIOp::create(b, loc, flat.base, position);
+        return loadLanes(b, loc, spill, {lane, flat.step, 1}, width,
+                         type.getElementType());
+      });
 }
 
-void ColLaunches::storeResults(ArrayRef<Term> terms, Value position, ArrayRef<LaneIndex> index, int64_t lanes) {
+void ColLaunches::storeResults(ArrayRef<Term> terms, Value position,
+                               ArrayRef<LaneIndex> index, int64_t lanes) {
   for (auto [reducer, term] : llvm::zip(kernel.reducers, terms))
     supplyResult(reducer, term, position, lanes);
   FusedBody::Frame frame(*body, b());
@@ -166,56 +199,78 @@ void ColLaunches::storeResults(ArrayRef<Term> terms, Value position, ArrayRef<La
     }
     SmallVector<Value> elements;
     for (int64_t i = 0; i < lanes; ++i)
-      elements.push_back(frame.at(value, *lane.delinearize(lane.addConstant({position, 0, 1}, i), shape, 1), 1));
+      elements.push_back(frame.at(
+          value,
+          *lane.delinearize(lane.addConstant({position, 0, 1}, i), shape, 1),
+          1));
     auto type = VectorType::get({lanes}, tensorType(value).getElementType());
-    values.push_back(vector::FromElementsOp::create(b(), launch->loc(), type, elements));
+    values.push_back(
+        vector::FromElementsOp::create(b(), launch->loc(), type, elements));
   }
   for (auto [value, output] : llvm::zip(values, launch->outputs()))
     storeLanes(b(), launch->loc(), value, output, position);
 }
 
-//===- Sequences -----------------------------------------------------------------------------------------------===//
+//===- Sequences
+//-----------------------------------------------------------------------------------------------===//
 
 namespace {
 
-/// Each result's elements are walked in their order, along the innermost dimension.
+/// Each result's elements are walked in their order, along the innermost
+/// dimension.
 class SequenceLaunches : public ColLaunches {
 public:
-  SequenceLaunches(const ColKernel &kernel, StringRef name, const TargetInfo &target, ModuleOp module,
+  SequenceLaunches(const ColKernel &kernel, StringRef name,
+                   const TargetInfo &target, ModuleOp module,
                    const RowPlan *rows)
       : ColLaunches(kernel, name, module), target(target), rows(rows) {}
 
 private:
-  int64_t units(const Level &level) const override { return kernel.results * level.chunks; }
-  int64_t unitElements(const Level &level) const override { return std::min(level.count, kTreeChunk); }
+  int64_t units(const Level &level) const override {
+    return kernel.results * level.chunks;
+  }
+  int64_t unitElements(const Level &level) const override {
+    return std::min(level.count, kTreeChunk);
+  }
 
   void emitUnit(const Level &level, Value unit) override {
     LaneMath lane(b(), launch->loc());
-    Value result = lane.divide(unit, level.chunks), chunk = lane.remainder(unit, level.chunks);
+    Value result = lane.divide(unit, level.chunks),
+          chunk = lane.remainder(unit, level.chunks);
     int64_t rest = level.count % kTreeChunk;
     if (level.count == 0 || level.chunks == 1 || rest == 0) {
       emitChunk(level, result, chunk, std::min(level.count, kTreeChunk));
       return;
     }
     // The last chunk is shorter; its length is known.
-    Value isLast = arith::CmpIOp::create(b(), launch->loc(), arith::CmpIPredicate::eq, chunk,
-                                         launch->number(level.chunks - 1));
-    auto branch = [&](int64_t length) { emitChunk(level, result, chunk, length); };
-    buildIf(b(), launch->loc(), isLast, [&] { branch(rest); }, [&] { branch(kTreeChunk); });
+    Value isLast =
+        arith::CmpIOp::create(b(), launch->loc(), arith::CmpIPredicate::eq,
+                              chunk, launch->number(level.chunks - 1));
+    auto branch = [&](int64_t length) {
+      emitChunk(level, result, chunk, length);
+    };
+    buildIf(
+        b(), launch->loc(), isLast, [&] { branch(rest); },
+        [&] { branch(kTreeChunk); });
   }
 
-  void emitChunk(const Level &level, Value result, Value chunk, int64_t length) {
+  void emitChunk(const Level &level, Value result, Value chunk,
+                 int64_t length) {
     LaneMath lane(b(), launch->loc());
     SmallVector<Term> terms(kernel.reducers.size());
     if (length > 0)
-      terms = sequence(level, result).chunk(b(), lane.mulConstant({chunk, 0, 1}, kTreeChunk), length,
-                                               level.chunks > 1 && length < kTreeChunk ? kTreeChunk : 0);
+      terms =
+          sequence(level, result)
+              .chunk(b(), lane.mulConstant({chunk, 0, 1}, kTreeChunk), length,
+                     level.chunks > 1 && length < kTreeChunk ? kTreeChunk : 0);
     if (isLast(level)) {
-      auto index = *lane.delinearize({result, 0, 1}, kernel.sizes(kernel.keptDims), 1);
+      auto index =
+          *lane.delinearize({result, 0, 1}, kernel.sizes(kernel.keptDims), 1);
       storeResults(terms, result, index, 1);
       return;
     }
-    LaneIndex slot = lane.add(lane.mulConstant({result, 0, 1}, level.chunks), {chunk, 0, 1});
+    LaneIndex slot =
+        lane.add(lane.mulConstant({result, 0, 1}, level.chunks), {chunk, 0, 1});
     for (auto [term, buffer] : llvm::zip(terms, slots(next(level))))
       buffer.store(b(), launch->loc(), term, slot.base);
   }
@@ -228,20 +283,28 @@ private:
       for (const Reducer &reducer : kernel.reducers)
         roots.push_back({reducer.getOp()->getOperand(0), std::nullopt, false});
       Elements elements{launch->loc(), *body, roots, kernel.reducers,
-                        [this, result](OpBuilder &b, Value value, LaneIndex at, int64_t width) {
+                        [this, result](OpBuilder &b, Value value, LaneIndex at,
+                                       int64_t width) {
                           return indexOf(b, value, result, at, width);
                         }};
-      int64_t vectors = costly ? kTreeGroup : std::clamp<int64_t>(kTreeGroup * kTreeLanes / lanes, kTreeGroup, 8);
+      int64_t vectors =
+          costly ? kTreeGroup
+                 : std::clamp<int64_t>(kTreeGroup * kTreeLanes / lanes,
+                                       kTreeGroup, 8);
       return Sequence(launch->loc(), kernel.reducers, lanes, vectors, elements);
     }
     SmallVector<TermBuffer> buffers = slots(level);
-    Value start = LaneMath(b(), launch->loc()).mulConstant({result, 0, 1}, level.count).base;
-    auto load = [this, buffers, start](OpBuilder &b, LaneIndex first, int64_t vectors, int64_t width) {
+    Value start = LaneMath(b(), launch->loc())
+                      .mulConstant({result, 0, 1}, level.count)
+                      .base;
+    auto load = [this, buffers, start](OpBuilder &b, LaneIndex first,
+                                       int64_t vectors, int64_t width) {
       LaneMath lane(b, launch->loc());
       SmallVector<Term> terms;
       for (const TermBuffer &buffer : buffers)
         for (int64_t v = 0; v < vectors; ++v) {
-          LaneIndex at = lane.add({start, 0, 1}, lane.addConstant({first.base, 0, 1}, v * width));
+          LaneIndex at = lane.add(
+              {start, 0, 1}, lane.addConstant({first.base, 0, 1}, v * width));
           terms.push_back(buffer.load(b, launch->loc(), at.base, width));
         }
       return terms;
@@ -250,14 +313,18 @@ private:
   }
 
   /// The index of the operand's element number `at` among those of a result.
-  FailureOr<SmallVector<LaneIndex>> indexOf(OpBuilder &b, Value value, Value result, LaneIndex at, int64_t lanes) {
+  FailureOr<SmallVector<LaneIndex>> indexOf(OpBuilder &b, Value value,
+                                            Value result, LaneIndex at,
+                                            int64_t lanes) {
     if (rows)
       return rows->indexOf(b, value, result, at, lanes);
     LaneMath lane(b, launch->loc());
-    auto reduced = lane.delinearize(at, kernel.sizes(kernel.reducedDims), lanes);
+    auto reduced =
+        lane.delinearize(at, kernel.sizes(kernel.reducedDims), lanes);
     if (failed(reduced))
       return failure();
-    auto kept = *lane.delinearize({result, 0, 1}, kernel.sizes(kernel.keptDims), 1);
+    auto kept =
+        *lane.delinearize({result, 0, 1}, kernel.sizes(kernel.keptDims), 1);
     SmallVector<LaneIndex> index(kernel.shape.size());
     for (auto [dim, part] : llvm::zip(kernel.reducedDims, *reduced))
       index[dim] = part;
@@ -273,7 +340,8 @@ private:
 
 } // namespace
 
-LogicalResult emitColReduce(KernelOp op, StringRef name, const TargetInfo &target, ModuleOp module) {
+LogicalResult emitColReduce(KernelOp op, StringRef name,
+                            const TargetInfo &target, ModuleOp module) {
   ColKernel kernel(op);
   if (failed(kernel.analyse()))
     return failure();
@@ -286,11 +354,13 @@ LogicalResult emitColReduce(KernelOp op, StringRef name, const TargetInfo &targe
   }
   // Where the reduced dimensions are the trailing ones, the results are rows.
   int64_t leading = kernel.keptDims.size();
-  bool trailing = llvm::all_of(kernel.keptDims, [&](int64_t dim) { return dim < leading; });
+  bool trailing =
+      llvm::all_of(kernel.keptDims, [&](int64_t dim) { return dim < leading; });
   RowPlan rows(op);
   if (trailing && failed(rows.analyse()))
     return failure();
-  SequenceLaunches(kernel, name, target, module, trailing ? &rows : nullptr).emit();
+  SequenceLaunches(kernel, name, target, module, trailing ? &rows : nullptr)
+      .emit();
   return success();
 }
 

@@ -1,4 +1,5 @@
-// What the two forms of the ColReduce emitter share: the kernel's shapes, partial results, and the epilogue.
+// What the two forms of the ColReduce emitter share: the kernel's shapes,
+// partial results, and the epilogue.
 #ifndef TESSERA_LOWERING_CPU_COLREDUCE_H
 #define TESSERA_LOWERING_CPU_COLREDUCE_H
 
@@ -9,8 +10,8 @@
 
 namespace tessera::lowering::cpu {
 
-/// A kernel whose reductions combine `count` elements, in row-major order of the reduced dimensions, to each element
-/// of the result.
+/// A kernel whose reductions combine `count` elements, in row-major order of
+/// the reduced dimensions, to each element of the result.
 struct ColKernel {
   explicit ColKernel(ir::KernelOp kernel) : kernel(kernel) {}
 
@@ -24,7 +25,9 @@ struct ColKernel {
   int64_t count = 1, results = 1;
 
   llvm::SmallVector<int64_t> sizes(llvm::ArrayRef<int64_t> dims) const;
-  ir::YieldOp yield() const { return llvm::cast<ir::YieldOp>(kernel.getBody().front().getTerminator()); }
+  ir::YieldOp yield() const {
+    return llvm::cast<ir::YieldOp>(kernel.getBody().front().getTerminator());
+  }
   /// Lanes of vectors for all that is accumulated and stored, at most `most`.
   int64_t lanes(const TargetInfo &target, int64_t most) const;
 
@@ -32,23 +35,27 @@ private:
   llvm::LogicalResult checkEpilogue();
 };
 
-/// The launches of a kernel: the first combines chunks of elements, each further one chunks of its predecessor's
-/// results, until one chunk is left for each element of the result.
+/// The launches of a kernel: the first combines chunks of elements, each
+/// further one chunks of its predecessor's results, until one chunk is left for
+/// each element of the result.
 class ColLaunches {
 public:
-  ColLaunches(const ColKernel &kernel, llvm::StringRef name, mlir::ModuleOp module);
+  ColLaunches(const ColKernel &kernel, llvm::StringRef name,
+              mlir::ModuleOp module);
   virtual ~ColLaunches() = default;
 
   void emit();
 
 protected:
   struct Level {
-    int64_t count;      ///< Terms that are combined to each element of the result.
-    int64_t chunks;     ///< Of those.
-    int64_t slots = 0;  ///< Where the terms lie in the workspace; the first level computes them.
+    int64_t count;  ///< Terms that are combined to each element of the result.
+    int64_t chunks; ///< Of those.
+    int64_t slots = 0; ///< Where the terms lie in the workspace; the first
+                       ///< level computes them.
   };
 
-  /// The units of work of a level, each a piece of one chunk, and about how many elements one has.
+  /// The units of work of a level, each a piece of one chunk, and about how
+  /// many elements one has.
   virtual int64_t units(const Level &level) const = 0;
   virtual int64_t unitElements(const Level &level) const = 0;
   virtual void emitUnit(const Level &level, mlir::Value unit) = 0;
@@ -60,10 +67,11 @@ protected:
   llvm::SmallVector<TermBuffer> slots(const Level &level);
   const Level &next(const Level &level) const { return (&level)[1]; }
 
-  /// Computes the outputs from the reduced values: `lanes` neighbouring results, the first at flat position `position`
-  /// and at index `index` of the result.
-  void storeResults(llvm::ArrayRef<Term> terms, mlir::Value position, llvm::ArrayRef<ir::LaneIndex> index,
-                    int64_t lanes);
+  /// Computes the outputs from the reduced values: `lanes` neighbouring
+  /// results, the first at flat position `position` and at index `index` of the
+  /// result.
+  void storeResults(llvm::ArrayRef<Term> terms, mlir::Value position,
+                    llvm::ArrayRef<ir::LaneIndex> index, int64_t lanes);
 
   const ColKernel &kernel;
   std::optional<Launch> launch;
@@ -71,7 +79,8 @@ protected:
 
 private:
   void emitLevel(const Level &level, llvm::StringRef name);
-  void supplyResult(const Reducer &reducer, Term term, mlir::Value position, int64_t lanes);
+  void supplyResult(const Reducer &reducer, Term term, mlir::Value position,
+                    int64_t lanes);
 
   llvm::StringRef name;
   mlir::ModuleOp module;
@@ -80,7 +89,8 @@ private:
 };
 
 /// The form for a kept innermost dimension: vectors along it.
-void emitColumns(const ColKernel &kernel, llvm::StringRef name, const TargetInfo &target, mlir::ModuleOp module);
+void emitColumns(const ColKernel &kernel, llvm::StringRef name,
+                 const TargetInfo &target, mlir::ModuleOp module);
 
 } // namespace tessera::lowering::cpu
 

@@ -1,7 +1,9 @@
 // Combines elements by the fixed tree.
 //
-// Along a vector the groups of four neighbours are added by two rounds of deinterleaving. Those shuffles are chosen so
-// that each is one instruction; groups then stand in a register in some fixed order, which is put right once a chunk.
+// Along a vector the groups of four neighbours are added by two rounds of
+// deinterleaving. Those shuffles are chosen so that each is one instruction;
+// groups then stand in a register in some fixed order, which is put right once
+// a chunk.
 #include "lowering/CPU/ReduceTree.h"
 #include "dialects/Tessera/IR/ScalarBuilder.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -31,13 +33,16 @@ static int64_t lanesOf(Value value) {
   return type ? type.getNumElements() : 1;
 }
 
-static Value shuffle(OpBuilder &b, Location loc, Value x, Value y, ArrayRef<int64_t> mask) {
+static Value shuffle(OpBuilder &b, Location loc, Value x, Value y,
+                     ArrayRef<int64_t> mask) {
   return vector::ShuffleOp::create(b, loc, x, y, mask);
 }
 
-//===- Reducer -------------------------------------------------------------------------------------------------===//
+//===- Reducer
+//-------------------------------------------------------------------------------------------------===//
 
-Reducer::Reducer(ReduceOp op, int64_t size) : op(op), kind(op.getReduction()), loc(op.getLoc()) {
+Reducer::Reducer(ReduceOp op, int64_t size)
+    : op(op), kind(op.getReduction()), loc(op.getLoc()) {
   resultElement = tensorType(op.getY()).getElementType();
   element = carriedType(tensorType(op.getX()).getElementType());
   if (hasPositions())
@@ -45,11 +50,13 @@ Reducer::Reducer(ReduceOp op, int64_t size) : op(op), kind(op.getReduction()), l
 }
 
 bool Reducer::isOrdered() const {
-  return isa<FloatType>(element) && (kind == Reduction::sum || kind == Reduction::prod);
+  return isa<FloatType>(element) &&
+         (kind == Reduction::sum || kind == Reduction::prod);
 }
 
 int64_t Reducer::bytes() const {
-  return element.getIntOrFloatBitWidth() / 8 + (positions ? positions.getIntOrFloatBitWidth() / 8 : 0);
+  return element.getIntOrFloatBitWidth() / 8 +
+         (positions ? positions.getIntOrFloatBitWidth() / 8 : 0);
 }
 
 Term Reducer::load(OpBuilder &b, Value operand, LaneIndex position) const {
@@ -62,10 +69,12 @@ Term Reducer::load(OpBuilder &b, Value operand, LaneIndex position) const {
 Value Reducer::result(OpBuilder &b, Term term) const {
   Type type = resultElement;
   if (hasPositions())
-    return arith::ExtSIOp::create(b, loc, lanesOf(type, lanesOf(term.position)), term.position);
+    return arith::ExtSIOp::create(b, loc, lanesOf(type, lanesOf(term.position)),
+                                  term.position);
   // A bool is the low bit of its byte, whatever was added up above it.
   if (type.isInteger(1))
-    return arith::TruncIOp::create(b, loc, lanesOf(type, lanesOf(term.value)), term.value);
+    return arith::TruncIOp::create(b, loc, lanesOf(type, lanesOf(term.value)),
+                                   term.value);
   return ScalarBuilder(b, loc).convert(term.value, type);
 }
 
@@ -77,15 +86,18 @@ Value Reducer::resultOfNothing(OpBuilder &b) const {
 Term Reducer::identity(OpBuilder &b, int64_t lanes) const {
   ScalarBuilder s(b, loc);
   Type type = lanesOf(element, lanes);
-  // A byte that stands for a bool has the bool's bounds; but any neutral value will do.
+  // A byte that stands for a bool has the bool's bounds; but any neutral value
+  // will do.
   Term term{s.identity(kind, type), {}};
-  // Where no element beats the identity, all are equal to it and the first is the answer.
+  // Where no element beats the identity, all are equal to it and the first is
+  // the answer.
   if (hasPositions())
     term.position = s.constant(lanesOf(positions, lanes), 0);
   return term;
 }
 
-/// Whether y comes before x in the order that argmax looks for, without regard to positions: NaN, then by value.
+/// Whether y comes before x in the order that argmax looks for, without regard
+/// to positions: NaN, then by value.
 static Value beats(OpBuilder &b, Location loc, Value y, Value x) {
   if (!isa<FloatType>(getElementTypeOrSelf(x)))
     return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sgt, y, x);
@@ -94,22 +106,27 @@ static Value beats(OpBuilder &b, Location loc, Value y, Value x) {
   return arith::AndIOp::create(b, loc, above, number);
 }
 
-static Term choose(OpBuilder &b, Location loc, Value condition, Term yes, Term no) {
-  return {arith::SelectOp::create(b, loc, condition, yes.value, no.value),
-          arith::SelectOp::create(b, loc, condition, yes.position, no.position)};
+static Term choose(OpBuilder &b, Location loc, Value condition, Term yes,
+                   Term no) {
+  return {
+      arith::SelectOp::create(b, loc, condition, yes.value, no.value),
+      arith::SelectOp::create(b, loc, condition, yes.position, no.position)};
 }
 
 Term Reducer::combine(OpBuilder &b, Term earlier, Term later) const {
   if (hasPositions())
-    return choose(b, loc, beats(b, loc, later.value, earlier.value), later, earlier);
+    return choose(b, loc, beats(b, loc, later.value, earlier.value), later,
+                  earlier);
   return {ScalarBuilder(b, loc).combine(kind, earlier.value, later.value), {}};
 }
 
 Term Reducer::fold(OpBuilder &b, Term x, Term y) const {
   if (!hasPositions())
     return combine(b, x, y);
-  Value better = beats(b, loc, y.value, x.value), worse = beats(b, loc, x.value, y.value);
-  Value first = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, y.position, x.position);
+  Value better = beats(b, loc, y.value, x.value),
+        worse = beats(b, loc, x.value, y.value);
+  Value first = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt,
+                                      y.position, x.position);
   // y if it is better, or if it is no worse and comes first.
   Value ones = ScalarBuilder(b, loc).constant(worse.getType(), 1);
   Value noWorse = arith::XOrIOp::create(b, loc, worse, ones);
@@ -127,15 +144,19 @@ Term Reducer::foldLanes(OpBuilder &b, SmallVector<Term> lanes) const {
   return lanes[0];
 }
 
-//===- Control flow --------------------------------------------------------------------------------------------===//
+//===- Control flow
+//--------------------------------------------------------------------------------------------===//
 
-SmallVector<Value> buildLoop(OpBuilder &b, Location loc, Value low, Value high, int64_t step, ValueRange carried,
-                             llvm::function_ref<SmallVector<Value>(Value, ValueRange)> body) {
+SmallVector<Value>
+buildLoop(OpBuilder &b, Location loc, Value low, Value high, int64_t step,
+          ValueRange carried,
+          llvm::function_ref<SmallVector<Value>(Value, ValueRange)> body) {
   Value by = arith::ConstantIndexOp::create(b, loc, step);
   auto loop = scf::ForOp::create(b, loc, low, high, by, carried);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
-  SmallVector<Value> next = body(loop.getInductionVar(), loop.getRegionIterArgs());
+  SmallVector<Value> next =
+      body(loop.getInductionVar(), loop.getRegionIterArgs());
   if (!carried.empty())
     scf::YieldOp::create(b, loc, next);
   return SmallVector<Value>(loop.getResults());
@@ -149,9 +170,10 @@ void buildLoop(OpBuilder &b, Location loc, Value low, Value high, int64_t step,
   });
 }
 
-void buildIf(OpBuilder &b, Location loc, Value condition, llvm::function_ref<void()> yes,
-             llvm::function_ref<void()> no) {
-  auto branch = scf::IfOp::create(b, loc, condition, /*withElseRegion=*/bool(no));
+void buildIf(OpBuilder &b, Location loc, Value condition,
+             llvm::function_ref<void()> yes, llvm::function_ref<void()> no) {
+  auto branch =
+      scf::IfOp::create(b, loc, condition, /*withElseRegion=*/bool(no));
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(branch.thenBlock());
   yes();
@@ -161,16 +183,19 @@ void buildIf(OpBuilder &b, Location loc, Value condition, llvm::function_ref<voi
   no();
 }
 
-//===- Memory --------------------------------------------------------------------------------------------------===//
+//===- Memory
+//--------------------------------------------------------------------------------------------------===//
 
-Term TermBuffer::load(OpBuilder &b, Location loc, Value at, int64_t lanes) const {
+Term TermBuffer::load(OpBuilder &b, Location loc, Value at,
+                      int64_t lanes) const {
   auto read = [&](Value buffer) -> Value {
     if (!buffer)
       return {};
     Type element = cast<MemRefType>(buffer.getType()).getElementType();
     if (lanes == 1)
       return memref::LoadOp::create(b, loc, buffer, at);
-    return vector::LoadOp::create(b, loc, VectorType::get({lanes}, element), buffer, at);
+    return vector::LoadOp::create(b, loc, VectorType::get({lanes}, element),
+                                  buffer, at);
   };
   return {read(values), read(positions)};
 }
@@ -194,7 +219,8 @@ Value stackBuffer(OpBuilder &b, Location loc, Type element, int64_t count) {
     function = function->getParentOfType<func::FuncOp>();
   b.setInsertionPointToStart(&cast<func::FuncOp>(function).getBody().front());
   auto type = MemRefType::get({count}, element);
-  return memref::AllocaOp::create(b, loc, type, ValueRange(), b.getI64IntegerAttr(64));
+  return memref::AllocaOp::create(b, loc, type, ValueRange(),
+                                  b.getI64IntegerAttr(64));
 }
 
 TermBuffer stackTerms(OpBuilder &b, const Reducer &reducer, int64_t count) {
@@ -205,24 +231,32 @@ TermBuffer stackTerms(OpBuilder &b, const Reducer &reducer, int64_t count) {
   return buffer;
 }
 
-Value workspacePart(OpBuilder &b, Location loc, Value workspace, Value byteOffset, Type element, int64_t count) {
-  return memref::ViewOp::create(b, loc, MemRefType::get({count}, element), workspace, byteOffset, ValueRange());
+Value workspacePart(OpBuilder &b, Location loc, Value workspace,
+                    Value byteOffset, Type element, int64_t count) {
+  return memref::ViewOp::create(b, loc, MemRefType::get({count}, element),
+                                workspace, byteOffset, ValueRange());
 }
 
-//===- ChunkState ----------------------------------------------------------------------------------------------===//
+//===- ChunkState
+//----------------------------------------------------------------------------------------------===//
 
 namespace {
 
-/// A pair of shuffles of two registers: lane i of the one and of the other are combined.
+/// A pair of shuffles of two registers: lane i of the one and of the other are
+/// combined.
 struct Deinterleave {
   SmallVector<int64_t> even, odd;
 };
 
-/// The candidates, the cheapest on x86 first: inside 128-bit parts, whole 128-bit parts, then any.
-SmallVector<Deinterleave> candidates(int64_t lanes, int64_t bits, ArrayRef<int64_t> tags) {
+/// The candidates, the cheapest on x86 first: inside 128-bit parts, whole
+/// 128-bit parts, then any.
+SmallVector<Deinterleave> candidates(int64_t lanes, int64_t bits,
+                                     ArrayRef<int64_t> tags) {
   SmallVector<Deinterleave> result;
   int64_t part = std::max<int64_t>(1, 128 / bits);
-  auto push = [](Deinterleave &d, bool even, int64_t at) { (even ? d.even : d.odd).push_back(at); };
+  auto push = [](Deinterleave &d, bool even, int64_t at) {
+    (even ? d.even : d.odd).push_back(at);
+  };
   if (lanes % part == 0 && part > 1) {
     Deinterleave inside, whole;
     for (int64_t first = 0; first < lanes; first += part)
@@ -252,19 +286,24 @@ struct Tagged {
   SmallVector<int64_t> tags;
 };
 
-/// Combines elements 2k and 2k + 1 of two registers that hold 2 * lanes elements.
-Tagged combineNeighbours(OpBuilder &b, Location loc, const Reducer &reducer, const Tagged &x, const Tagged &y) {
+/// Combines elements 2k and 2k + 1 of two registers that hold 2 * lanes
+/// elements.
+Tagged combineNeighbours(OpBuilder &b, Location loc, const Reducer &reducer,
+                         const Tagged &x, const Tagged &y) {
   SmallVector<int64_t> tags(x.tags);
   for (int64_t tag : y.tags)
     tags.push_back(tag + x.tags.size());
   int64_t lanes = x.tags.size();
-  for (const Deinterleave &d : candidates(lanes, reducer.accumulator().getIntOrFloatBitWidth(), tags)) {
-    bool fits = int64_t(d.even.size()) == lanes && int64_t(d.odd.size()) == lanes;
+  for (const Deinterleave &d :
+       candidates(lanes, reducer.accumulator().getIntOrFloatBitWidth(), tags)) {
+    bool fits =
+        int64_t(d.even.size()) == lanes && int64_t(d.odd.size()) == lanes;
     for (int64_t i = 0; fits && i < lanes; ++i)
       fits = (tags[d.even[i]] ^ 1) == tags[d.odd[i]];
     if (!fits)
       continue;
-    Value even = shuffle(b, loc, x.value, y.value, d.even), odd = shuffle(b, loc, x.value, y.value, d.odd);
+    Value even = shuffle(b, loc, x.value, y.value, d.even),
+          odd = shuffle(b, loc, x.value, y.value, d.odd);
     Tagged result{reducer.combine(b, {even, {}}, {odd, {}}).value, {}};
     for (int64_t at : d.even)
       result.tags.push_back(tags[at] / 2);
@@ -291,14 +330,19 @@ void ChunkState::start(OpBuilder &b, int64_t vectorsPerStep) {
 /// The groups of four vectors, in the order that `order` then says.
 Term ChunkState::addGroups(OpBuilder &b, ArrayRef<Term> vectors) {
   Location loc = vectors[0].value.getLoc();
-  auto combine = [&](Value x, Value y) { return reducer.combine(b, {x, {}}, {y, {}}).value; };
+  auto combine = [&](Value x, Value y) {
+    return reducer.combine(b, {x, {}}, {y, {}}).value;
+  };
   if (lanes == 1) {
     order = {0};
-    return {combine(combine(vectors[0].value, vectors[1].value), combine(vectors[2].value, vectors[3].value)), {}};
+    return {combine(combine(vectors[0].value, vectors[1].value),
+                    combine(vectors[2].value, vectors[3].value)),
+            {}};
   }
   SmallVector<int64_t> natural = llvm::to_vector(llvm::seq<int64_t>(0, lanes));
   auto pairs = [&](int i) {
-    return combineNeighbours(b, loc, reducer, {vectors[i].value, natural}, {vectors[i + 1].value, natural});
+    return combineNeighbours(b, loc, reducer, {vectors[i].value, natural},
+                             {vectors[i + 1].value, natural});
   };
   Tagged low = pairs(0), high = pairs(2);
   Tagged groups = combineNeighbours(b, loc, reducer, low, high);
@@ -314,9 +358,11 @@ void ChunkState::step(OpBuilder &b, ArrayRef<Term> vectors) {
     }
     return;
   }
-  // The registers are a queue: block k goes to the register of lanes k mod count.
+  // The registers are a queue: block k goes to the register of lanes k mod
+  // count.
   for (size_t i = 0; i < vectors.size(); i += kTreeGroup) {
-    Term next = reducer.combine(b, registers.front(), addGroups(b, vectors.slice(i, kTreeGroup)));
+    Term next = reducer.combine(b, registers.front(),
+                                addGroups(b, vectors.slice(i, kTreeGroup)));
     registers.erase(registers.begin());
     registers.push_back(next);
     ++blocks;
@@ -325,11 +371,14 @@ void ChunkState::step(OpBuilder &b, ArrayRef<Term> vectors) {
 
 Term ChunkState::finish(OpBuilder &b) {
   if (reducer.isOrdered())
-    std::rotate(registers.begin(), registers.end() - blocks % int64_t(registers.size()), registers.end());
+    std::rotate(registers.begin(),
+                registers.end() - blocks % int64_t(registers.size()),
+                registers.end());
   for (size_t half = registers.size() / 2; half > 0; half /= 2) {
     for (size_t i = 0; i < half; ++i)
       registers[i] = reducer.fold(b, registers[i], registers[i + half]);
-    // An odd one out joins the first; that happens where order does not matter only.
+    // An odd one out joins the first; that happens where order does not matter
+    // only.
     if (registers.size() > 2 * half)
       registers[0] = reducer.fold(b, registers[0], registers.back());
     registers.resize(half);
@@ -341,7 +390,9 @@ Term ChunkState::foldVector(OpBuilder &b, Term term) {
   Location loc = term.value.getLoc();
   if (lanes == 1)
     return term;
-  auto each = [&](Term t, auto fn) { return Term{fn(t.value), t.position ? fn(t.position) : Value()}; };
+  auto each = [&](Term t, auto fn) {
+    return Term{fn(t.value), t.position ? fn(t.position) : Value()};
+  };
   if (reducer.isOrdered() && !llvm::is_sorted(order)) {
     SmallVector<int64_t> mask(lanes);
     for (auto [at, tag] : llvm::enumerate(order))
@@ -353,7 +404,8 @@ Term ChunkState::foldVector(OpBuilder &b, Term term) {
       return each(term, [&](Value v) -> Value {
         if (half == 1)
           return vector::ExtractOp::create(b, loc, v, first);
-        return shuffle(b, loc, v, v, llvm::to_vector(llvm::seq(first, first + half)));
+        return shuffle(b, loc, v, v,
+                       llvm::to_vector(llvm::seq(first, first + half)));
       });
     };
     term = reducer.fold(b, part(0), part(half));

@@ -10,7 +10,8 @@ namespace tessera::lowering::cpu {
 /// Up to this many vectors are written out instead of looped over.
 static constexpr int64_t kStraightVectors = 8;
 
-SmallVector<Term> Sequence::chunk(OpBuilder &b, LaneIndex begin, int64_t count, int64_t before) const {
+SmallVector<Term> Sequence::chunk(OpBuilder &b, LaneIndex begin, int64_t count,
+                                  int64_t before) const {
   assert((reducers.empty() || count <= kTreeChunk) && "more than one chunk");
   LaneMath lane(b, loc);
   SmallVector<ChunkState> states;
@@ -41,11 +42,12 @@ SmallVector<Term> Sequence::chunk(OpBuilder &b, LaneIndex begin, int64_t count, 
     for (int64_t i = 0; i < steps; ++i)
       step(lane.addConstant(begin, i * perStep));
   } else {
-    setCarried(buildLoop(b, loc, begin.base, end.base, perStep, carried(), [&](Value at, ValueRange values) {
-      setCarried(values);
-      step({at, 1, std::gcd(begin.divisor, perStep)});
-      return carried();
-    }));
+    setCarried(buildLoop(b, loc, begin.base, end.base, perStep, carried(),
+                         [&](Value at, ValueRange values) {
+                           setCarried(values);
+                           step({at, 1, std::gcd(begin.divisor, perStep)});
+                           return carried();
+                         }));
     for (ChunkState &state : states)
       state.skipSteps(steps - 1);
   }
@@ -67,29 +69,36 @@ SmallVector<Term> Sequence::chunk(OpBuilder &b, LaneIndex begin, int64_t count, 
   return results;
 }
 
-/// Fewer elements than a step has: whole vectors, then one that is filled up with the identity.
-SmallVector<Term> Sequence::tail(OpBuilder &b, LaneIndex at, int64_t count, int64_t before) const {
-  int64_t whole = count / lanes, rest = count % lanes, vectors = whole + (rest > 0);
+/// Fewer elements than a step has: whole vectors, then one that is filled up
+/// with the identity.
+SmallVector<Term> Sequence::tail(OpBuilder &b, LaneIndex at, int64_t count,
+                                 int64_t before) const {
+  int64_t whole = count / lanes, rest = count % lanes,
+          vectors = whole + (rest > 0);
   SmallVector<Term> terms(reducers.size() * vectors);
   if (whole > 0)
     for (auto [i, term] : llvm::enumerate(visit(b, at, whole, lanes)))
       terms[int64_t(i) / whole * vectors + int64_t(i) % whole] = term;
   if (rest > 0) {
     LaneIndex last = LaneMath(b, loc).addConstant(at, whole * lanes);
-    for (auto [r, term] : llvm::enumerate(partialVector(b, last, rest, before + whole * lanes)))
+    for (auto [r, term] :
+         llvm::enumerate(partialVector(b, last, rest, before + whole * lanes)))
       terms[r * vectors + whole] = term;
   }
   return terms;
 }
 
-SmallVector<Term> Sequence::partialVector(OpBuilder &b, LaneIndex at, int64_t count, int64_t before) const {
+SmallVector<Term> Sequence::partialVector(OpBuilder &b, LaneIndex at,
+                                          int64_t count, int64_t before) const {
   LaneMath lane(b, loc);
   SmallVector<Term> terms;
   for (const Reducer &reducer : reducers)
     terms.push_back(reducer.identity(b, lanes));
   if (mayRepeat && before + count >= lanes) {
-    // The last full vector, moved down over those of its elements that were visited before.
-    SmallVector<Term> whole = visit(b, lane.addConstant(at, count - lanes), 1, lanes);
+    // The last full vector, moved down over those of its elements that were
+    // visited before.
+    SmallVector<Term> whole =
+        visit(b, lane.addConstant(at, count - lanes), 1, lanes);
     auto mask = llvm::to_vector(llvm::seq(lanes - count, 2 * lanes - count));
     auto move = [&](Value from, Value padding) -> Value {
       return vector::ShuffleOp::create(b, loc, from, padding, mask);
@@ -106,7 +115,9 @@ SmallVector<Term> Sequence::partialVector(OpBuilder &b, LaneIndex at, int64_t co
     SmallVector<Term> piece = visit(b, lane.addConstant(at, done), 1, width);
     auto insert = [&](Value from, Value into) {
       for (int64_t i = 0; i < width; ++i) {
-        Value element = width == 1 ? from : Value(vector::ExtractOp::create(b, loc, from, i));
+        Value element = width == 1
+                            ? from
+                            : Value(vector::ExtractOp::create(b, loc, from, i));
         into = vector::InsertOp::create(b, loc, element, into, done + i);
       }
       return into;
@@ -121,7 +132,8 @@ SmallVector<Term> Sequence::partialVector(OpBuilder &b, LaneIndex at, int64_t co
   return terms;
 }
 
-SmallVector<Term> Sequence::all(OpBuilder &b, int64_t count, ArrayRef<TermBuffer> partials) const {
+SmallVector<Term> Sequence::all(OpBuilder &b, int64_t count,
+                                ArrayRef<TermBuffer> partials) const {
   LaneMath lane(b, loc);
   if (reducers.empty() || count <= kTreeChunk)
     return chunk(b, lane.constant(0), count);
@@ -134,23 +146,30 @@ SmallVector<Term> Sequence::all(OpBuilder &b, int64_t count, ArrayRef<TermBuffer
     store(chunk(b, lane.mulConstant({i, 0, 1}, kTreeChunk), kTreeChunk), i);
   });
   if (int64_t rest = count % kTreeChunk)
-    store(chunk(b, lane.constant(whole * kTreeChunk), rest, whole * kTreeChunk), lane.number(whole));
-  return combinePartials(b, loc, reducers, lanes, partials, partialCount(count));
+    store(chunk(b, lane.constant(whole * kTreeChunk), rest, whole * kTreeChunk),
+          lane.number(whole));
+  return combinePartials(b, loc, reducers, lanes, partials,
+                         partialCount(count));
 }
 
-SmallVector<Term> combinePartials(OpBuilder &b, Location loc, ArrayRef<Reducer> reducers, int64_t lanes,
-                                  ArrayRef<TermBuffer> partials, int64_t count) {
+SmallVector<Term> combinePartials(OpBuilder &b, Location loc,
+                                  ArrayRef<Reducer> reducers, int64_t lanes,
+                                  ArrayRef<TermBuffer> partials,
+                                  int64_t count) {
   lanes = std::min<int64_t>(lanes, llvm::bit_floor(uint64_t(count)));
-  auto load = [&](OpBuilder &b, LaneIndex first, int64_t vectors, int64_t width) {
+  auto load = [&](OpBuilder &b, LaneIndex first, int64_t vectors,
+                  int64_t width) {
     SmallVector<Term> terms;
     LaneMath lane(b, loc);
     for (const TermBuffer &buffer : partials)
       for (int64_t v = 0; v < vectors; ++v)
-        terms.push_back(buffer.load(b, loc, lane.addConstant(first, v * width).base, width));
+        terms.push_back(buffer.load(
+            b, loc, lane.addConstant(first, v * width).base, width));
     return terms;
   };
   // A chunk's result goes to a place that the chunks before it have read.
-  return Sequence(loc, reducers, lanes, kTreeGroup, load).all(b, count, partials);
+  return Sequence(loc, reducers, lanes, kTreeGroup, load)
+      .all(b, count, partials);
 }
 
 } // namespace tessera::lowering::cpu

@@ -1,4 +1,5 @@
-// Walks a sequence of neighbouring elements in vectors, with reductions along it.
+// Walks a sequence of neighbouring elements in vectors, with reductions along
+// it.
 #ifndef TESSERA_LOWERING_CPU_REDUCETREESEQUENCE_H
 #define TESSERA_LOWERING_CPU_REDUCETREESEQUENCE_H
 
@@ -7,30 +8,39 @@
 
 namespace tessera::lowering::cpu {
 
-/// Elements 0 .. n - 1, each of which is visited once or, where `mayRepeat` says so, a few of them twice.
+/// Elements 0 .. n - 1, each of which is visited once or, where `mayRepeat`
+/// says so, a few of them twice.
 class Sequence {
 public:
-  /// Computes `vectors` neighbouring vectors of `lanes` elements, the first element being number `first`, and does
-  /// whatever else is to be done there. Returns the terms of reducer r in vector v at [r * vectors + v].
-  using Visit = std::function<llvm::SmallVector<Term>(mlir::OpBuilder &b, ir::LaneIndex first, int64_t vectors,
-                                                      int64_t lanes)>;
+  /// Computes `vectors` neighbouring vectors of `lanes` elements, the first
+  /// element being number `first`, and does whatever else is to be done there.
+  /// Returns the terms of reducer r in vector v at [r * vectors + v].
+  using Visit = std::function<llvm::SmallVector<Term>(
+      mlir::OpBuilder &b, ir::LaneIndex first, int64_t vectors, int64_t lanes)>;
 
-  Sequence(mlir::Location loc, llvm::ArrayRef<Reducer> reducers, int64_t lanes, int64_t vectorsPerStep, Visit visit)
-      : loc(loc), reducers(reducers), lanes(lanes), vectorsPerStep(vectorsPerStep), visit(std::move(visit)) {}
+  Sequence(mlir::Location loc, llvm::ArrayRef<Reducer> reducers, int64_t lanes,
+           int64_t vectorsPerStep, Visit visit)
+      : loc(loc), reducers(reducers), lanes(lanes),
+        vectorsPerStep(vectorsPerStep), visit(std::move(visit)) {}
 
   bool mayRepeat = true;
 
-  /// Visits elements [begin, begin + count), of which at least `before` others come before them. With reducers count is
-  /// at most kTreeChunk, and the result is the chunk's term of each.
-  llvm::SmallVector<Term> chunk(mlir::OpBuilder &b, ir::LaneIndex begin, int64_t count, int64_t before = 0) const;
+  /// Visits elements [begin, begin + count), of which at least `before` others
+  /// come before them. With reducers count is at most kTreeChunk, and the
+  /// result is the chunk's term of each.
+  llvm::SmallVector<Term> chunk(mlir::OpBuilder &b, ir::LaneIndex begin,
+                                int64_t count, int64_t before = 0) const;
 
-  /// Visits all of `count` elements, chunk by chunk, and combines them. `partials` has room for partialCount(count)
-  /// terms of each reducer.
-  llvm::SmallVector<Term> all(mlir::OpBuilder &b, int64_t count, llvm::ArrayRef<TermBuffer> partials) const;
+  /// Visits all of `count` elements, chunk by chunk, and combines them.
+  /// `partials` has room for partialCount(count) terms of each reducer.
+  llvm::SmallVector<Term> all(mlir::OpBuilder &b, int64_t count,
+                              llvm::ArrayRef<TermBuffer> partials) const;
 
 private:
-  llvm::SmallVector<Term> tail(mlir::OpBuilder &b, ir::LaneIndex at, int64_t count, int64_t before) const;
-  llvm::SmallVector<Term> partialVector(mlir::OpBuilder &b, ir::LaneIndex at, int64_t count, int64_t before) const;
+  llvm::SmallVector<Term> tail(mlir::OpBuilder &b, ir::LaneIndex at,
+                               int64_t count, int64_t before) const;
+  llvm::SmallVector<Term> partialVector(mlir::OpBuilder &b, ir::LaneIndex at,
+                                        int64_t count, int64_t before) const;
 
   mlir::Location loc;
   llvm::ArrayRef<Reducer> reducers;
@@ -43,9 +53,13 @@ inline int64_t partialCount(int64_t count) {
   return count > kTreeChunk ? llvm::divideCeil(count, kTreeChunk) : 0;
 }
 
-/// Combines `count` terms in memory to one of each reducer; uses up the buffers.
-llvm::SmallVector<Term> combinePartials(mlir::OpBuilder &b, mlir::Location loc, llvm::ArrayRef<Reducer> reducers,
-                                        int64_t lanes, llvm::ArrayRef<TermBuffer> partials, int64_t count);
+/// Combines `count` terms in memory to one of each reducer; uses up the
+/// buffers.
+llvm::SmallVector<Term> combinePartials(mlir::OpBuilder &b, mlir::Location loc,
+                                        llvm::ArrayRef<Reducer> reducers,
+                                        int64_t lanes,
+                                        llvm::ArrayRef<TermBuffer> partials,
+                                        int64_t count);
 
 } // namespace tessera::lowering::cpu
 

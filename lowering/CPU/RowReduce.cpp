@@ -1,7 +1,9 @@
-// The RowReduce emitter: reductions over trailing dimensions, and what is computed from them along the same rows.
+// The RowReduce emitter: reductions over trailing dimensions, and what is
+// computed from them along the same rows.
 //
-// A row is walked once for each pass of the plan, in vectors along it. Reduced values and others of one element a row
-// are scalars between the walks; costly elements that a later walk needs again lie in a scratch row.
+// A row is walked once for each pass of the plan, in vectors along it. Reduced
+// values and others of one element a row are scalars between the walks; costly
+// elements that a later walk needs again lie in a scratch row.
 #include "lowering/CPU/Emit.h"
 #include "lowering/CPU/ReduceTreeElements.h"
 #include "lowering/CPU/ReduceTreeSequence.h"
@@ -17,7 +19,8 @@ namespace tessera::lowering::cpu {
 
 namespace {
 
-/// Elements that one tile computes at least: enough work to pay for handing it to a thread.
+/// Elements that one tile computes at least: enough work to pay for handing it
+/// to a thread.
 constexpr int64_t kTileElements = 16384;
 /// Bytes of a function's stack that scratch rows may take.
 constexpr int64_t kStackBytes = 32 << 10;
@@ -26,14 +29,17 @@ constexpr int64_t kWorkspaceTiles = 64;
 
 class RowReduceEmitter {
 public:
-  RowReduceEmitter(KernelOp kernel, StringRef name, const TargetInfo &target, ModuleOp module, const RowPlan &plan)
+  RowReduceEmitter(KernelOp kernel, StringRef name, const TargetInfo &target,
+                   ModuleOp module, const RowPlan &plan)
       : kernel(kernel), target(target), plan(plan),
         yield(cast<YieldOp>(kernel.getBody().front().getTerminator())) {
     chooseLanes();
     placeScratch();
-    rowsPerTile = std::max<int64_t>(1, kTileElements / std::max<int64_t>(1, plan.cols));
+    rowsPerTile =
+        std::max<int64_t>(1, kTileElements / std::max<int64_t>(1, plan.cols));
     if (tileBytes > 0)
-      rowsPerTile = std::max<int64_t>(rowsPerTile, llvm::divideCeil(plan.rows, kWorkspaceTiles));
+      rowsPerTile = std::max<int64_t>(
+          rowsPerTile, llvm::divideCeil(plan.rows, kWorkspaceTiles));
     int64_t tiles = llvm::divideCeil(plan.rows, rowsPerTile);
     launch.emplace(module, kernel, name, tiles, tileBytes * tiles);
     body.emplace(kernel, launch->inputs());
@@ -45,7 +51,8 @@ public:
       LaneMath lane(b(), launch->loc());
       Value first = lane.mulConstant({tile, 0, 1}, rowsPerTile).base;
       Value last = lane.addConstant({first, 0, 1}, rowsPerTile).base;
-      last = arith::MinSIOp::create(b(), launch->loc(), last, launch->number(plan.rows));
+      last = arith::MinSIOp::create(b(), launch->loc(), last,
+                                    launch->number(plan.rows));
       if (tileBytes > 0)
         tileStart = lane.mulConstant({tile, 0, 1}, tileBytes).base;
       emitRow(launch->openLoop(first, last, 1));
@@ -55,14 +62,17 @@ public:
 
 private:
   enum class Where { Stack, Output, Workspace };
-  /// A scratch row: on the stack, in an output's own row, or in the workspace at a byte offset of the tile's part.
+  /// A scratch row: on the stack, in an output's own row, or in the workspace
+  /// at a byte offset of the tile's part.
   struct Scratch {
     Where where;
     int64_t at = 0;
   };
 
   OpBuilder &b() { return launch->body(); }
-  RankedTensorType outputType(unsigned output) { return tensorType(yield.getValues()[output]); }
+  RankedTensorType outputType(unsigned output) {
+    return tensorType(yield.getValues()[output]);
+  }
 
   void chooseLanes();
   void placeScratch();
@@ -85,7 +95,8 @@ private:
   int64_t lanes, rowsPerTile, tileBytes = 0;
   llvm::MapVector<Value, Scratch> scratch;
   llvm::SmallDenseSet<unsigned> scratchOutputs;
-  SmallVector<Scratch> partialPlaces; ///< For each reduction, in the order of the passes.
+  SmallVector<Scratch>
+      partialPlaces; ///< For each reduction, in the order of the passes.
   llvm::DenseMap<Value, Value> stackRows;
   std::optional<Launch> launch;
   std::optional<FusedBody> body;
@@ -96,18 +107,22 @@ private:
 
 void RowReduceEmitter::chooseLanes() {
   lanes = kTreeLanes;
-  auto consider = [&](Type element) { lanes = std::min<int64_t>(lanes, target.lanes(storageType(element))); };
+  auto consider = [&](Type element) {
+    lanes = std::min<int64_t>(lanes, target.lanes(storageType(element)));
+  };
   for (const RowPass &pass : plan.passes) {
     for (ReduceOp reduce : pass.reduces)
       consider(Reducer(reduce, plan.cols).accumulator());
     for (unsigned output : pass.outputs)
       consider(outputType(output).getElementType());
   }
-  lanes = std::min<int64_t>(lanes, llvm::bit_floor(uint64_t(std::max<int64_t>(1, plan.cols))));
+  lanes = std::min<int64_t>(
+      lanes, llvm::bit_floor(uint64_t(std::max<int64_t>(1, plan.cols))));
 }
 
-/// Scratch rows go to the stack while there is room, then to the row of an output that is written no sooner than the
-/// scratch row is last read, then to the workspace.
+/// Scratch rows go to the stack while there is room, then to the row of an
+/// output that is written no sooner than the scratch row is last read, then to
+/// the workspace.
 void RowReduceEmitter::placeScratch() {
   int64_t stackLeft = kStackBytes;
   auto inWorkspace = [&](int64_t bytes) {
@@ -117,23 +132,30 @@ void RowReduceEmitter::placeScratch() {
   };
   for (const RowPass &pass : plan.passes)
     for (ReduceOp reduce : pass.reduces) {
-      int64_t bytes = partialCount(plan.cols) * Reducer(reduce, plan.cols).bytes();
+      int64_t bytes =
+          partialCount(plan.cols) * Reducer(reduce, plan.cols).bytes();
       bool fits = bytes <= stackLeft / 2;
-      partialPlaces.push_back(fits ? Scratch{Where::Stack} : inWorkspace(bytes));
+      partialPlaces.push_back(fits ? Scratch{Where::Stack}
+                                   : inWorkspace(bytes));
       stackLeft -= fits ? bytes : 0;
     }
   for (auto [index, pass] : llvm::enumerate(plan.passes))
     for (Value value : pass.kept) {
       Scratch place = placeKept(value, index, stackLeft);
       if (place.where == Where::Workspace)
-        place = inWorkspace(plan.cols * (storageType(tensorType(value).getElementType()).getIntOrFloatBitWidth() / 8));
+        place = inWorkspace(plan.cols *
+                            (storageType(tensorType(value).getElementType())
+                                 .getIntOrFloatBitWidth() /
+                             8));
       scratch.insert({value, place});
     }
 }
 
-RowReduceEmitter::Scratch RowReduceEmitter::placeKept(Value value, size_t pass, int64_t &stackLeft) {
+RowReduceEmitter::Scratch RowReduceEmitter::placeKept(Value value, size_t pass,
+                                                      int64_t &stackLeft) {
   Type element = tensorType(value).getElementType();
-  int64_t bytes = plan.cols * (storageType(element).getIntOrFloatBitWidth() / 8);
+  int64_t bytes =
+      plan.cols * (storageType(element).getIntOrFloatBitWidth() / 8);
   if (bytes <= stackLeft) {
     stackLeft -= bytes;
     return {Where::Stack};
@@ -142,7 +164,8 @@ RowReduceEmitter::Scratch RowReduceEmitter::placeKept(Value value, size_t pass, 
   for (size_t p : {pass, plan.passes.size() - 1})
     for (unsigned output : plan.passes[p].outputs) {
       bool own = yield.getValues()[output] == value;
-      bool borrowed = p > pass && p == plan.passes.size() - 1 && outputType(output).getElementType() == element;
+      bool borrowed = p > pass && p == plan.passes.size() - 1 &&
+                      outputType(output).getElementType() == element;
       if ((own || borrowed) && scratchOutputs.insert(output).second)
         return {Where::Output, output};
     }
@@ -161,8 +184,12 @@ Place RowReduceEmitter::placeOf(Value kept) {
       buffer = stackBuffer(b(), kept.getLoc(), element, plan.cols);
     return {buffer, zero};
   }
-  Value from = LaneMath(b(), kept.getLoc()).addConstant({tileStart, 0, 1}, place.at).base;
-  return {workspacePart(b(), kept.getLoc(), launch->workspace(), from, element, plan.cols), zero};
+  Value from = LaneMath(b(), kept.getLoc())
+                   .addConstant({tileStart, 0, 1}, place.at)
+                   .base;
+  return {workspacePart(b(), kept.getLoc(), launch->workspace(), from, element,
+                        plan.cols),
+          zero};
 }
 
 TermBuffer RowReduceEmitter::partials(const Reducer &reducer, size_t index) {
@@ -173,13 +200,16 @@ TermBuffer RowReduceEmitter::partials(const Reducer &reducer, size_t index) {
     return stackTerms(b(), reducer, count);
   LaneMath lane(b(), launch->loc());
   auto part = [&](int64_t from, Type element) {
-    return workspacePart(b(), launch->loc(), launch->workspace(), lane.addConstant({tileStart, 0, 1}, from).base,
+    return workspacePart(b(), launch->loc(), launch->workspace(),
+                         lane.addConstant({tileStart, 0, 1}, from).base,
                          element, count);
   };
   int64_t at = partialPlaces[index].at;
   TermBuffer buffer{part(at, reducer.accumulator()), {}};
   if (reducer.hasPositions())
-    buffer.positions = part(at + count * (reducer.accumulator().getIntOrFloatBitWidth() / 8), reducer.positionType());
+    buffer.positions =
+        part(at + count * (reducer.accumulator().getIntOrFloatBitWidth() / 8),
+             reducer.positionType());
   return buffer;
 }
 
@@ -189,7 +219,9 @@ void RowReduceEmitter::emitRow(Value row) {
   rowStart = lane.mulConstant({row, 0, 1}, plan.cols).base;
   FusedBody::Frame frame(*body, b());
   auto atRow = [&](Value value) {
-    auto index = *LaneMath(b(), value.getLoc()).delinearize({row, 0, 1}, tensorType(value).getShape(), 1);
+    auto index =
+        *LaneMath(b(), value.getLoc())
+             .delinearize({row, 0, 1}, tensorType(value).getShape(), 1);
     return frame.at(value, index, 1);
   };
   for (auto [index, pass] : llvm::enumerate(plan.passes)) {
@@ -199,7 +231,8 @@ void RowReduceEmitter::emitRow(Value row) {
     emitPass(pass);
   }
   for (unsigned output : plan.rowOutputs)
-    storeLanes(b(), launch->loc(), atRow(yield.getValues()[output]), launch->outputs()[output], row);
+    storeLanes(b(), launch->loc(), atRow(yield.getValues()[output]),
+               launch->outputs()[output], row);
 }
 
 /// One walk; afterwards the reduced values are known.
@@ -216,10 +249,12 @@ void RowReduceEmitter::emitPass(const RowPass &pass) {
   for (const Reducer &reducer : reducers)
     buffers.push_back(partials(reducer, reductionsDone++));
   SmallVector<Root> roots = rootsOf(pass);
-  Elements elements{launch->loc(), *body, roots, reducers, [&](auto &b, Value value, LaneIndex at, int64_t width) {
+  Elements elements{launch->loc(), *body, roots, reducers,
+                    [&](auto &b, Value value, LaneIndex at, int64_t width) {
                       return plan.indexOf(b, value, row, at, width);
                     }};
-  Sequence sequence(launch->loc(), reducers, lanes, vectorsPerStep(pass), elements);
+  Sequence sequence(launch->loc(), reducers, lanes, vectorsPerStep(pass),
+                    elements);
   sequence.mayRepeat = !overwritesWhatItReads(pass);
   SmallVector<Term> terms = sequence.all(b(), plan.cols, buffers);
   for (auto [reducer, term] : llvm::zip(reducers, terms))
@@ -233,10 +268,13 @@ SmallVector<Root> RowReduceEmitter::rootsOf(const RowPass &pass) {
   for (ReduceOp reduce : pass.reduces)
     roots.push_back({reduce.getX(), std::nullopt});
   for (unsigned output : pass.outputs)
-    roots.push_back({yield.getValues()[output], Place{launch->outputs()[output], rowStart}, isStreaming(output)});
+    roots.push_back({yield.getValues()[output],
+                     Place{launch->outputs()[output], rowStart},
+                     isStreaming(output)});
   for (Value value : pass.kept) {
     const Scratch &place = scratch.find(value)->second;
-    bool stored = place.where == Where::Output && yield.getValues()[place.at] == value;
+    bool stored =
+        place.where == Where::Output && yield.getValues()[place.at] == value;
     if (!stored)
       roots.push_back({value, placeOf(value)});
   }
@@ -245,15 +283,22 @@ SmallVector<Root> RowReduceEmitter::rootsOf(const RowPass &pass) {
 
 /// Whether the pass writes an output over a scratch row that lies there.
 bool RowReduceEmitter::overwritesWhatItReads(const RowPass &pass) {
-  return llvm::any_of(pass.outputs, [&](unsigned output) { return scratchOutputs.contains(output); });
+  return llvm::any_of(pass.outputs, [&](unsigned output) {
+    return scratchOutputs.contains(output);
+  });
 }
 
-/// Enough work in flight for a cheap body; a costly one fills the pipeline by itself, and its code should stay small.
+/// Enough work in flight for a cheap body; a costly one fills the pipeline by
+/// itself, and its code should stay small.
 int64_t RowReduceEmitter::vectorsPerStep(const RowPass &pass) {
-  bool ordered = llvm::any_of(pass.reduces, [&](ReduceOp op) { return Reducer(op, plan.cols).isOrdered(); });
+  bool ordered = llvm::any_of(pass.reduces, [&](ReduceOp op) {
+    return Reducer(op, plan.cols).isOrdered();
+  });
   bool costly = pass.cost > 12;
   if (ordered)
-    return costly ? kTreeGroup : std::clamp<int64_t>(kTreeGroup * kTreeLanes / lanes, kTreeGroup, 8);
+    return costly ? kTreeGroup
+                  : std::clamp<int64_t>(kTreeGroup * kTreeLanes / lanes,
+                                        kTreeGroup, 8);
   return costly ? 2 : 4;
 }
 
@@ -261,33 +306,45 @@ bool RowReduceEmitter::isStreaming(unsigned output) {
   int64_t bytes = 0;
   for (Type type : kernel.getOutputs().getTypes())
     bytes += cast<RankedTensorType>(type).getNumElements() * 4;
-  int64_t vectorBytes = lanes * outputType(output).getElementType().getIntOrFloatBitWidth() / 8;
-  return bytes > target.l3 && plan.cols % lanes == 0 && vectorBytes >= 16 && !scratchOutputs.contains(output);
+  int64_t vectorBytes =
+      lanes * outputType(output).getElementType().getIntOrFloatBitWidth() / 8;
+  return bytes > target.l3 && plan.cols % lanes == 0 && vectorBytes >= 16 &&
+         !scratchOutputs.contains(output);
 }
 
 void RowReduceEmitter::supplyRow(Value value, Value scalar) {
-  body->supply(value, [scalar](OpBuilder &b, Location loc, ArrayRef<LaneIndex>, int64_t width) -> Value {
-    if (width == 1)
-      return scalar;
-    return vector::BroadcastOp::create(b, loc, VectorType::get({width}, scalar.getType()), scalar);
-  });
+  body->supply(value,
+               [scalar](OpBuilder &b, Location loc, ArrayRef<LaneIndex>,
+                        int64_t width) -> Value {
+                 if (width == 1)
+                   return scalar;
+                 return vector::BroadcastOp::create(
+                     b, loc, VectorType::get({width}, scalar.getType()),
+                     scalar);
+               });
 }
 
 void RowReduceEmitter::supplyKept(Value value) {
   Place place = placeOf(value);
   auto type = tensorType(value);
   int64_t split = *plan.rowRank(type.getShape());
-  body->supply(value, [=](OpBuilder &b, Location loc, ArrayRef<LaneIndex> index, int64_t width) -> Value {
-    LaneMath lane(b, loc);
-    LaneIndex position = lane.linearize(index.drop_front(split), type.getShape().drop_front(split));
-    position = lane.add(position, {place.offset, 0, 1});
-    return loadLanes(b, loc, place.buffer, position, width, type.getElementType());
-  });
+  body->supply(value,
+               [=](OpBuilder &b, Location loc, ArrayRef<LaneIndex> index,
+                   int64_t width) -> Value {
+                 LaneMath lane(b, loc);
+                 LaneIndex position =
+                     lane.linearize(index.drop_front(split),
+                                    type.getShape().drop_front(split));
+                 position = lane.add(position, {place.offset, 0, 1});
+                 return loadLanes(b, loc, place.buffer, position, width,
+                                  type.getElementType());
+               });
 }
 
 } // namespace
 
-LogicalResult emitRowReduce(KernelOp kernel, StringRef name, const TargetInfo &target, ModuleOp module) {
+LogicalResult emitRowReduce(KernelOp kernel, StringRef name,
+                            const TargetInfo &target, ModuleOp module) {
   RowPlan plan(kernel);
   if (failed(plan.analyse()))
     return failure();

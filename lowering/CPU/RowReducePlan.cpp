@@ -1,7 +1,8 @@
 // Divides a row kernel into passes.
 //
-// A reduction that depends on another one needs a walk over the row of its own. What a later walk reads of an earlier
-// one is computed again if that is cheap, and kept in a scratch row if not: an exponential is never computed twice.
+// A reduction that depends on another one needs a walk over the row of its own.
+// What a later walk reads of an earlier one is computed again if that is cheap,
+// and kept in a scratch row if not: an exponential is never computed twice.
 #include "lowering/CPU/RowReducePlan.h"
 
 using namespace mlir;
@@ -12,7 +13,8 @@ namespace tessera::lowering::cpu {
 /// Values that cost more than this to compute again are kept.
 static constexpr int64_t kCheap = 8;
 
-/// About the number of instructions for a vector of results, its operands given.
+/// About the number of instructions for a vector of results, its operands
+/// given.
 static int64_t ownCost(Operation *op) {
   if (isa<ExpOp, LogOp, TanhOp, SinOp, CosOp, ErfOp, PowOp, RandomBitsOp>(op))
     return 24;
@@ -41,9 +43,13 @@ LogicalResult RowPlan::findSpace() {
     int64_t leading = shape.size() - reduce.getDims().size();
     for (auto [i, dim] : llvm::enumerate(reduce.getDims()))
       if (dim != leading + int64_t(i))
-        return reduce.emitOpError("does not reduce trailing dimensions, as a row kernel must");
-    auto product = [](ArrayRef<int64_t> sizes) { return ShapedType::getNumElements(sizes); };
-    int64_t r = product(shape.take_front(leading)), c = product(shape.drop_front(leading));
+        return reduce.emitOpError(
+            "does not reduce trailing dimensions, as a row kernel must");
+    auto product = [](ArrayRef<int64_t> sizes) {
+      return ShapedType::getNumElements(sizes);
+    };
+    int64_t r = product(shape.take_front(leading)),
+            c = product(shape.drop_front(leading));
     if (space.empty() && reduce == *reduces.begin()) {
       space.assign(shape.begin(), shape.end());
       kept = leading;
@@ -51,7 +57,8 @@ LogicalResult RowPlan::findSpace() {
       cols = c;
     }
     if (r != rows || c != cols)
-      return reduce.emitOpError("reduces other rows than the kernel's first reduction");
+      return reduce.emitOpError(
+          "reduces other rows than the kernel's first reduction");
   }
   return success();
 }
@@ -59,7 +66,8 @@ LogicalResult RowPlan::findSpace() {
 std::optional<int64_t> RowPlan::rowRank(ArrayRef<int64_t> shape) const {
   if (shape == ArrayRef(space))
     return kept;
-  int64_t before = 1, rank = shape.size(), all = ShapedType::getNumElements(shape);
+  int64_t before = 1, rank = shape.size(),
+          all = ShapedType::getNumElements(shape);
   for (int64_t i = 0; i <= rank; ++i) {
     if (before == rows && all == rows * cols)
       return i;
@@ -69,16 +77,21 @@ std::optional<int64_t> RowPlan::rowRank(ArrayRef<int64_t> shape) const {
   return std::nullopt;
 }
 
-FailureOr<SmallVector<LaneIndex>> RowPlan::indexOf(OpBuilder &b, Value value, Value row, LaneIndex position,
+FailureOr<SmallVector<LaneIndex>> RowPlan::indexOf(OpBuilder &b, Value value,
+                                                   Value row,
+                                                   LaneIndex position,
                                                    int64_t lanes) const {
   auto shape = tensorType(value).getShape();
   LaneMath lane(b, value.getLoc());
   auto split = rowRank(shape);
   if (!split)
-    return lane.delinearize(lane.add(lane.mulConstant({row, 0, 1}, cols), position), shape, lanes);
-  SmallVector<LaneIndex> index = *lane.delinearize({row, 0, 1}, shape.take_front(*split), 1);
+    return lane.delinearize(
+        lane.add(lane.mulConstant({row, 0, 1}, cols), position), shape, lanes);
+  SmallVector<LaneIndex> index =
+      *lane.delinearize({row, 0, 1}, shape.take_front(*split), 1);
   auto inner = shape.drop_front(*split);
-  if (!flat && llvm::count_if(inner, [](int64_t size) { return size != 1; }) > 1) {
+  if (!flat &&
+      llvm::count_if(inner, [](int64_t size) { return size != 1; }) > 1) {
     auto inRow = lane.delinearize(position, inner, lanes);
     if (failed(inRow))
       return failure();
@@ -94,14 +107,16 @@ FailureOr<SmallVector<LaneIndex>> RowPlan::indexOf(OpBuilder &b, Value value, Va
   return index;
 }
 
-//===- Accesses ------------------------------------------------------------------------------------------------===//
+//===- Accesses
+//------------------------------------------------------------------------------------------------===//
 
 LogicalResult RowPlan::findAccesses() {
   Block &block = kernel.getBody().front();
   for (Value value : block.getTerminator()->getOperands()) {
     int64_t elements = tensorType(value).getNumElements();
     if (elements != rows && elements != rows * cols)
-      return kernel.emitOpError("a row kernel's outputs have an element for each row, or for each of its elements");
+      return kernel.emitOpError("a row kernel's outputs have an element for "
+                                "each row, or for each of its elements");
     accesses[value] |= elements == rows ? kRow : kFull;
   }
   for (Operation &op : llvm::reverse(block.without_terminator()))
@@ -113,9 +128,11 @@ LogicalResult RowPlan::findAccesses() {
     for (Value operand : op.getOperands())
       level = std::max(level, levels.lookup(operand));
     levels[result] = level + isa<ReduceOp>(op);
-    unsigned allowed = kRow | (rows == 1 ? kSingle : 0) | (!isa<ReduceOp>(op) || cols == 1 ? kFull : 0);
+    unsigned allowed = kRow | (rows == 1 ? kSingle : 0) |
+                       (!isa<ReduceOp>(op) || cols == 1 ? kFull : 0);
     if (levels[result] > 0 && (accesses.lookup(result) & ~allowed))
-      return op.emitOpError("depends on a reduction of this row kernel and is read at another row");
+      return op.emitOpError("depends on a reduction of this row kernel and is "
+                            "read at another row");
   }
   return success();
 }
@@ -123,16 +140,19 @@ LogicalResult RowPlan::findAccesses() {
 /// Whether the op computes or reads without regard to where in the row it is.
 static bool ignoresPosition(Operation &op) {
   return isa<ScalarOpInterface>(op) ||
-         isa<BroadcastOp, ReshapeOp, IdentityOp, StopGradientOp, ConstantOp, ReduceOp>(op);
+         isa<BroadcastOp, ReshapeOp, IdentityOp, StopGradientOp, ConstantOp,
+             ReduceOp>(op);
 }
 
 void RowPlan::readOperands(Operation &op, unsigned access) {
-  int64_t inner = llvm::count_if(ArrayRef(space).drop_front(kept), [](int64_t size) { return size != 1; });
+  int64_t inner = llvm::count_if(ArrayRef(space).drop_front(kept),
+                                 [](int64_t size) { return size != 1; });
   bool inRow = access & (kFull | kColumn);
   if (inRow && inner > 1 && !ignoresPosition(op))
     flat = false;
   unsigned reads = kOther;
-  if (isa<ScalarOpInterface>(op) || isa<ReshapeOp, IdentityOp, StopGradientOp>(op))
+  if (isa<ScalarOpInterface>(op) ||
+      isa<ReshapeOp, IdentityOp, StopGradientOp>(op))
     reads = access;
   else if (isa<ReduceOp>(op))
     reads = kFull;
@@ -147,9 +167,11 @@ void RowPlan::readOperands(Operation &op, unsigned access) {
 
 unsigned RowPlan::throughBroadcast(BroadcastOp op, unsigned access) const {
   auto from = tensorType(op.getX()), to = tensorType(op.getY());
-  bool same = from.getNumElements() == to.getNumElements(), single = from.getNumElements() == 1;
+  bool same = from.getNumElements() == to.getNumElements(),
+       single = from.getNumElements() == 1;
   auto split = rowRank(to.getShape());
-  /// Whether the operand has exactly those dimensions of the result that lie in [first, last).
+  /// Whether the operand has exactly those dimensions of the result that lie in
+  /// [first, last).
   auto spans = [&](int64_t first, int64_t last) {
     SmallVector<int64_t> theirs, wanted;
     for (auto [i, dim] : llvm::enumerate(op.getDims()))
@@ -178,7 +200,8 @@ unsigned RowPlan::throughBroadcast(BroadcastOp op, unsigned access) const {
   return reads;
 }
 
-//===- Passes --------------------------------------------------------------------------------------------------===//
+//===- Passes
+//--------------------------------------------------------------------------------------------------===//
 
 void RowPlan::findPasses() {
   auto pass = [&](int index) -> RowPass & {
@@ -190,8 +213,10 @@ void RowPlan::findPasses() {
   for (ReduceOp reduce : block.getOps<ReduceOp>())
     if (accesses.lookup(reduce.getY()))
       pass(levels.lookup(reduce.getX())).reduces.push_back(reduce);
-  for (auto [i, value] : llvm::enumerate(block.getTerminator()->getOperands())) {
-    if (accesses.lookup(value) & kFull && tensorType(value).getNumElements() != rows)
+  for (auto [i, value] :
+       llvm::enumerate(block.getTerminator()->getOperands())) {
+    if (accesses.lookup(value) & kFull &&
+        tensorType(value).getNumElements() != rows)
       pass(levels.lookup(value)).outputs.push_back(i);
     else
       rowOutputs.push_back(i);
@@ -200,7 +225,9 @@ void RowPlan::findPasses() {
   llvm::SetVector<Value> found;
   for (Operation &op : block.without_terminator())
     if (isa<BroadcastOp>(op) && (accesses.lookup(op.getResult(0)) & kFull))
-      if (Value x = op.getOperand(0); accesses.lookup(x) == kRow && !isa_and_nonnull<ReduceOp>(x.getDefiningOp()))
+      if (Value x = op.getOperand(0);
+          accesses.lookup(x) == kRow &&
+          !isa_and_nonnull<ReduceOp>(x.getDefiningOp()))
         found.insert(x);
   rowValues = found.takeVector();
 }
@@ -228,7 +255,8 @@ void RowPlan::walk(Value value, int index, llvm::SmallDenseSet<Value> &seen) {
   auto it = computedIn.find(value);
   if (it == computedIn.end()) {
     computedIn[value] = index;
-  } else if (it->second < index && accesses.lookup(value) == kFull && rowRank(tensorType(value).getShape())) {
+  } else if (it->second < index && accesses.lookup(value) == kFull &&
+             rowRank(tensorType(value).getShape())) {
     llvm::SmallDenseSet<Value> counted;
     if (costOf(value, counted) > kCheap) {
       isKept.insert(value);

@@ -8,7 +8,8 @@
 
 namespace tessera::lowering::cpu {
 
-/// How the kernel reads a value while it is at element j of row r: a set of these.
+/// How the kernel reads a value while it is at element j of row r: a set of
+/// these.
 enum Access : unsigned {
   kRow = 1,    ///< At flat position r: one element for each row.
   kFull = 2,   ///< At r * cols + j: one element for each element of a row.
@@ -20,9 +21,13 @@ enum Access : unsigned {
 /// One walk over a row.
 struct RowPass {
   llvm::SmallVector<ir::ReduceOp> reduces;
-  llvm::SmallVector<unsigned> outputs; ///< Those with an element for each of the row's that are stored.
-  llvm::SmallVector<mlir::Value> kept; ///< Values that later passes need and that are too costly to compute again.
-  int64_t cost = 0;                    ///< About the number of instructions for a vector of elements.
+  llvm::SmallVector<unsigned>
+      outputs; ///< Those with an element for each of the row's that are stored.
+  llvm::SmallVector<mlir::Value>
+      kept; ///< Values that later passes need and that are too costly to
+            ///< compute again.
+  int64_t cost =
+      0; ///< About the number of instructions for a vector of elements.
 };
 
 class RowPlan {
@@ -34,19 +39,23 @@ public:
 
   int64_t rows = 1, cols = 1;
   llvm::SmallVector<RowPass> passes;
-  /// Values of one element a row that walks read; each is available after `level` passes.
+  /// Values of one element a row that walks read; each is available after
+  /// `level` passes.
   llvm::SmallVector<mlir::Value> rowValues;
   llvm::SmallVector<unsigned> rowOutputs;
-  /// The row's elements may be numbered in the innermost dimension alone, with the other dimensions of the row at 0:
-  /// no op looks at them apart.
+  /// The row's elements may be numbered in the innermost dimension alone, with
+  /// the other dimensions of the row at 0: no op looks at them apart.
   bool flat = true;
 
   int level(mlir::Value value) const { return levels.lookup(value); }
-  /// The number of leading dimensions of `shape` that number the rows, if its elements are those of the rows.
+  /// The number of leading dimensions of `shape` that number the rows, if its
+  /// elements are those of the rows.
   std::optional<int64_t> rowRank(llvm::ArrayRef<int64_t> shape) const;
-  /// The index in a value's shape of element `position` of the row. Fails where lanes cross an inner dimension.
-  llvm::FailureOr<llvm::SmallVector<ir::LaneIndex>> indexOf(mlir::OpBuilder &b, mlir::Value value, mlir::Value row,
-                                                            ir::LaneIndex position, int64_t lanes) const;
+  /// The index in a value's shape of element `position` of the row. Fails where
+  /// lanes cross an inner dimension.
+  llvm::FailureOr<llvm::SmallVector<ir::LaneIndex>>
+  indexOf(mlir::OpBuilder &b, mlir::Value value, mlir::Value row,
+          ir::LaneIndex position, int64_t lanes) const;
 
 private:
   llvm::LogicalResult findSpace();
@@ -55,8 +64,10 @@ private:
   unsigned throughBroadcast(ir::BroadcastOp op, unsigned access) const;
   void findPasses();
   void findKept();
-  void walk(mlir::Value value, int pass, llvm::SmallDenseSet<mlir::Value> &seen);
-  int64_t costOf(mlir::Value value, llvm::SmallDenseSet<mlir::Value> &seen) const;
+  void walk(mlir::Value value, int pass,
+            llvm::SmallDenseSet<mlir::Value> &seen);
+  int64_t costOf(mlir::Value value,
+                 llvm::SmallDenseSet<mlir::Value> &seen) const;
 
   ir::KernelOp kernel;
   llvm::SmallVector<int64_t> space; ///< The shape that is reduced.

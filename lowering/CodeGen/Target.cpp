@@ -128,6 +128,8 @@ std::string TargetInfo::key() const {
 }
 
 Expected<TargetInfo> targetFor(StringRef cpu) {
+  if (cpu == "native")
+    return nativeTarget();
   if (X86::parseArchX86(cpu, /*Only64Bit=*/true) == X86::CK_None)
     return userError("unknown CPU '" + cpu +
                      "': expected native, x86-64, x86-64-v2, x86-64-v3, "

@@ -43,6 +43,7 @@ struct TargetInfo {
 /// The target with this CPU name, whether or not this machine can run it, with
 /// cache sizes that depend on nothing but the name. An unknown name, or a CPU
 /// without 64-bit mode, is an error that lists the microarchitecture levels.
+/// "native" is this machine.
 llvm::Expected<TargetInfo> targetFor(llvm::StringRef cpu);
 
 /// The CPU of this machine, or the one that the environment variable

@@ -109,10 +109,14 @@ bool FusedBody::Frame::OpInfo::isEqual(const Operation *a, const Operation *b) {
 }
 
 /// Index arithmetic that was built before gives the same value again: without this, views that meet would compute
-/// what is behind them once for each path.
+/// what is behind them once for each path. Of equal ops the first in the block stands for all, since an op that is
+/// older than the frame may be met late.
 Value FusedBody::Frame::unique(Value base) {
   Operation *op = base.getDefiningOp();
   if (!op || op->getBlock() != builder.getInsertionBlock() || !isa<arith::ArithDialect>(op->getDialect()))
+    return base;
+  // An op in the set must not change, or it is not found again.
+  if (auto it = indexOps.find(op); it != indexOps.end() && *it == op)
     return base;
   for (OpOperand &operand : op->getOpOperands())
     if (Value known = unique(operand.get()); known != operand.get())

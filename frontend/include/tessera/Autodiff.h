@@ -36,13 +36,18 @@ namespace detail {
 /// no elements, and once it ends only its results may be used.
 class Transform {
 public:
-  /// Marks copies of `inputs` as traced.
+  /// Marks copies of `inputs` as traced; with `stand`, fresh values that stand
+  /// for them, and what is written to variables stays in `cells()`.
   Transform(const char *name, std::source_location place,
-            std::span<const Tensor> inputs);
+            std::span<const Tensor> inputs, bool stand = false);
   ~Transform();
   Transform(const Transform &) = delete;
 
   const std::vector<Tensor> &inputs() const { return traced; }
+  /// The variables as the function sees them.
+  CellScope &cells() { return scope; }
+  /// A traced value of the type of `value`.
+  Tensor standFor(const Tensor &value);
   /// The derivative of a scalar for each input, zeros where there is none.
   std::vector<Tensor> gradients(const Tensor &loss);
   /// The change of outputs with the inputs in a direction.
@@ -52,10 +57,15 @@ public:
   /// program of `cotangents()`, which stand for values that come later.
   std::vector<Tensor> backward(std::span<const Tensor> outputs);
   const std::vector<Tensor> &cotangents() const { return placeholders; }
-  /// Ends the tracing; `results` may be used from now on.
+  /// Ends the tracing; `results` may be used from now on, and what was written
+  /// to variables takes effect.
   void end(std::span<const Tensor> results);
 
 private:
+  void close(std::span<const Tensor> results);
+
+  CellScope scope;
+  bool stand;
   const char *name;
   std::source_location place;
   std::vector<Tensor> traced, placeholders;
@@ -137,6 +147,44 @@ auto differentiate(const F &f, std::source_location place, Args &&...args) {
   transform.end(results);
   gradient = with_leaves(std::move(gradient), grads);
   return std::pair(std::move(value), std::move(gradient));
+}
+
+/// The same for a module or a variable, which the function sees with traced
+/// values: the gradient is a map from the names of a module's parameters, or the
+/// variable's.
+template <typename F, typename First, typename... Rest>
+  requires ModuleTree<First> || std::same_as<Plain<First>, Variable>
+auto differentiate(const F &f, std::source_location place, First &first,
+                   Rest &&...rest) {
+  std::vector<std::string> names;
+  std::vector<const Variable *> parameters;
+  std::vector<Tensor> values;
+  for_each_leaf(first, [&](const std::string &path, const auto &leaf) {
+    if constexpr (std::same_as<Plain<decltype(leaf)>, Variable>)
+      if (runtime::isFloat(leaf.dtype())) {
+        names.push_back(path);
+        parameters.push_back(&leaf);
+        values.push_back(leaf);
+      }
+  });
+  Transform transform("grad", place, values);
+  for (size_t i = 0; i < parameters.size(); ++i)
+    transform.cells().bind(*parameters[i], transform.inputs()[i]);
+  auto value = f(first, std::forward<Rest>(rest)...);
+  std::vector<Tensor> results = leaves(value);
+  check(!results.empty(), kNoValue, "grad", place);
+  std::vector<Tensor> grads = transform.gradients(results[0]);
+  results.insert(results.end(), grads.begin(), grads.end());
+  transform.end(results);
+  if constexpr (ModuleTree<First>) {
+    std::map<std::string, Tensor> gradient;
+    for (size_t i = 0; i < names.size(); ++i)
+      gradient[names[i]] = grads[i];
+    return std::pair(std::move(value), std::move(gradient));
+  } else {
+    check(grads.size() == 1, "only floats have derivatives", "grad", place);
+    return std::pair(std::move(value), std::move(grads[0]));
+  }
 }
 
 /// The same for arguments by number, each of which is one tensor.

@@ -16,6 +16,7 @@ namespace tessera {
 class Index;
 class Operand;
 class Tensor;
+class Variable;
 
 /// "No value": all axes, or the default end of a slice.
 inline constexpr std::nullopt_t none = std::nullopt;
@@ -272,6 +273,8 @@ public:
   Operand(Tensor &&tensor,
           std::source_location place = std::source_location::current())
       : theTensor(std::move(tensor)), thePlace(place) {}
+  Operand(const Variable &variable,
+          std::source_location place = std::source_location::current());
   template <typename Number>
     requires std::is_arithmetic_v<Number>
   Operand(Number value,
