@@ -78,8 +78,7 @@ class CompiledProgram : public JitProgram {
 public:
   std::vector<Tensor> run(std::span<const Tensor> arguments, int threads,
                           std::source_location place) const override {
-    llvm::SmallVector<runtime::Storage, 16> inputs,
-        outputs(this->outputs.size());
+    llvm::SmallVector<runtime::Storage, 16> inputs, outputs(this->outputs.size());
     for (const Source &source : sources)
       inputs.push_back(bytesOf(source, arguments, place));
     try {
