@@ -1,6 +1,7 @@
 // tessera-opt: reads a program, runs the passes that are named, and prints it.
 #include "dialects/Tessera/IR/Tessera.h"
 #include "dialects/Tessera/Transforms/Passes.h"
+#include "lowering/Passes.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/Func/Extensions/InlinerExtension.h"
@@ -21,6 +22,7 @@ int main(int argc, char **argv) {
   mlir::func::registerInlinerExtension(registry);
   mlir::registerTransformsPasses();
   tessera::ir::registerPasses();
+  tessera::lowering::registerTesseraLoweringPasses();
   return mlir::asMainReturnCode(
       mlir::MlirOptMain(argc, argv, "Tessera's optimizer driver\n", registry));
 }

@@ -1,0 +1,194 @@
+// Times this library on the rows of rows.json: tessera-bench THREADS OUT.json
+// [REGEX]. Each call makes its result, as a user's call does.
+#include <tessera/tessera.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <fstream>
+#include <functional>
+#include <map>
+#include <regex>
+
+using namespace tessera;
+using Clock = std::chrono::steady_clock;
+
+namespace {
+
+double milliseconds(Clock::time_point since) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - since)
+      .count();
+}
+
+struct Measured {
+  std::string row;
+  double first, each;
+};
+
+/// The median of many samples, each of calls that take about 2 ms together.
+Measured measure(const std::string &row, const std::function<void()> &call) {
+  Clock::time_point start = Clock::now();
+  call();
+  double first = milliseconds(start);
+  for (int i = 0; i < 3; ++i)
+    call();
+  start = Clock::now();
+  call();
+  double once = std::max(milliseconds(start), 1e-6);
+  auto batch = size_t(std::clamp(2 / once, 1., 100000.));
+  std::vector<double> samples;
+  start = Clock::now();
+  while (samples.size() < 7 ||
+         (milliseconds(start) < 1500 && samples.size() < 200)) {
+    Clock::time_point begin = Clock::now();
+    for (size_t i = 0; i < batch; ++i)
+      call();
+    samples.push_back(milliseconds(begin) / double(batch));
+  }
+  std::nth_element(samples.begin(), samples.begin() + samples.size() / 2,
+                   samples.end());
+  return {row, first, samples[samples.size() / 2]};
+}
+
+Tensor random(const Shape &shape) {
+  return random::normal(random::next_key(), shape).eval();
+}
+
+/// Steps of relu(x - b) and x * b + 0.5 in turn.
+Tensor chain(Tensor x, const Tensor &b, int steps) {
+  for (int i = 0; i < steps; ++i)
+    x = i % 2 ? x * b + 0.5f : maximum(x - b, 0.f);
+  return x;
+}
+
+struct Mlp : nn::Module {
+  nn::Linear a{64, 256}, b{256, 256}, c{256, 10};
+  Tensor operator()(const Tensor &x) { return c(relu(b(relu(a(x))))); }
+  TESSERA_TREE(Mlp, a, b, c)
+};
+
+class Bench {
+public:
+  Bench(int threads, std::regex filter)
+      : options{threads}, filter(std::move(filter)) {}
+
+  void run() {
+    training();
+    recording();
+    calls();
+    elementwise();
+    reductions();
+    products();
+  }
+
+  std::vector<Measured> results;
+
+private:
+  bool wanted(const std::string &row) { return std::regex_search(row, filter); }
+
+  template <typename F, typename... Shapes>
+  void row(const std::string &name, F f, Shapes... shapes) {
+    if (!wanted(name))
+      return;
+    auto compiled = jit(f, options);
+    std::tuple arguments{random(shapes)...};
+    results.push_back(measure(name, [&] { std::apply(compiled, arguments); }));
+    std::printf("%-28s %12.6f ms, first call %8.2f ms\n", name.c_str(),
+                results.back().each, results.back().first);
+    std::fflush(stdout);
+  }
+
+  void training() {
+    const char *name = "train/mlp-64-256-256-10-b128";
+    if (!wanted(name))
+      return;
+    Mlp model;
+    optim::Adam adam({.lr = 1e-3f});
+    auto step = jit(
+        [&](Tensor x, Tensor y) {
+          auto [loss, grads] = value_and_grad(
+              [&](Mlp &m) { return cross_entropy(m(x), y); })(model);
+          adam.step(model, grads);
+          return loss;
+        },
+        options);
+    Tensor x = random({128, 64});
+    Tensor y =
+        random::randint(random::next_key(), {128}, 0, 10).eval();
+    results.push_back(measure(name, [&] { step(x, y); }));
+    std::printf("%-28s %12.6f ms, first call %8.2f ms\n", name,
+                results.back().each, results.back().first);
+  }
+
+  void recording() {
+    if (!wanted("record/add"))
+      return;
+    Tensor a = random({8}), b = random({8});
+    results.push_back(measure("record/add", [&] { Tensor c = a + b; }));
+    std::printf("%-28s %12.6f ms\n", "record/add", results.back().each);
+  }
+
+  void calls() {
+    row("call/add-8", [](Tensor a, Tensor b) { return a + b; }, Shape{8},
+        Shape{8});
+    row("call/mul-add-4in-8",
+        [](Tensor a, Tensor b, Tensor c, Tensor d) { return (a * b + c) * d; },
+        Shape{8}, Shape{8}, Shape{8}, Shape{8});
+  }
+
+  void elementwise() {
+    for (auto [tag, size] : {std::pair("64KiB", int64_t(1) << 14),
+                             std::pair("1MiB", int64_t(1) << 18),
+                             std::pair("64MiB", int64_t(1) << 24)})
+      for (int steps : {1, 10})
+        if (steps == 10 || size == 1 << 24)
+          row("chain" + std::to_string(steps) + "/" + tag,
+              [steps](Tensor a, Tensor b) { return chain(a, b, steps); },
+              Shape{size}, Shape{size});
+    row("softmax/4096x1024", [](Tensor x) { return softmax(x, -1); },
+        Shape{4096, 1024});
+  }
+
+  void reductions() {
+    row("sum-rows", [](Tensor x) { return sum(x, 1); }, Shape{4096, 4096});
+    row("sum-cols", [](Tensor x) { return sum(x, 0); }, Shape{4096, 4096});
+    row("sum-all", [](Tensor x) { return sum(x); }, Shape{1 << 24});
+  }
+
+  void products() {
+    auto product = [](Tensor a, Tensor b) { return matmul(a, b); };
+    for (int64_t n : {64, 512, 1024})
+      row("gemm/" + std::to_string(n), product, Shape{n, n}, Shape{n, n});
+    row("gemm/128x768x768", product, Shape{128, 768}, Shape{768, 768});
+  }
+
+  JitOptions options;
+  std::regex filter;
+};
+
+} // namespace
+
+int main(int argc, char **argv) {
+  if (argc < 3) {
+    std::fprintf(stderr, "usage: tessera-bench THREADS OUT.json [REGEX]\n");
+    return 2;
+  }
+  int threads = std::atoi(argv[1]);
+  try {
+    Bench bench(threads, std::regex(argc > 3 ? argv[3] : ""));
+    bench.run();
+    std::ofstream out(argv[2]);
+    out << "[";
+    for (size_t i = 0; i < bench.results.size(); ++i) {
+      const Measured &m = bench.results[i];
+      out << (i ? ",\n " : "\n ") << "{\"row\": \"" << m.row
+          << "\", \"threads\": " << threads << ", \"ours_ms\": " << m.each
+          << ", \"first_ms\": " << m.first << "}";
+    }
+    out << "\n]\n";
+    return out ? 0 : 1;
+  } catch (const std::exception &error) {
+    std::fprintf(stderr, "tessera-bench: %s\n", error.what());
+    return 1;
+  }
+}
