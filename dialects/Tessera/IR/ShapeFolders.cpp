@@ -54,7 +54,8 @@ struct MergeBroadcasts : OpRewritePattern<BroadcastOp> {
     SmallVector<int64_t> dims;
     for (int64_t dim : inner.getDims())
       dims.push_back(op.getDims()[dim]);
-    rewriter.replaceOp(op, BroadcastOp::create(rewriter, mergedLoc(rewriter, inner, op), op.getType(), inner.getX(), dims));
+    Value merged = BroadcastOp::create(rewriter, mergedLoc(rewriter, inner, op), op.getType(), inner.getX(), dims);
+    rewriter.replaceOp(op, merged);
     return success();
   }
 };
@@ -65,7 +66,8 @@ struct MergeReshapes : OpRewritePattern<ReshapeOp> {
     auto inner = op.getX().getDefiningOp<ReshapeOp>();
     if (!inner)
       return failure();
-    rewriter.replaceOp(op, ReshapeOp::create(rewriter, mergedLoc(rewriter, inner, op), op.getType(), inner.getX()));
+    Value merged = ReshapeOp::create(rewriter, mergedLoc(rewriter, inner, op), op.getType(), inner.getX());
+    rewriter.replaceOp(op, merged);
     return success();
   }
 };
@@ -79,7 +81,8 @@ struct MergeTransposes : OpRewritePattern<TransposeOp> {
     SmallVector<int64_t> permutation;
     for (int64_t dim : op.getPermutation())
       permutation.push_back(inner.getPermutation()[dim]);
-    rewriter.replaceOp(op, TransposeOp::create(rewriter, mergedLoc(rewriter, inner, op), op.getType(), inner.getX(), permutation));
+    Value merged = TransposeOp::create(rewriter, mergedLoc(rewriter, inner, op), op.getType(), inner.getX(), permutation);
+    rewriter.replaceOp(op, merged);
     return success();
   }
 };
