@@ -39,6 +39,11 @@ OpFoldResult PadOp::fold(FoldAdaptor) {
 
 OpFoldResult ConcatOp::fold(FoldAdaptor) { return getInputs().size() == 1 ? getInputs().front() : Value(); }
 
+/// One view in place of two stands at both of their places.
+static Location mergedLoc(PatternRewriter &rewriter, Operation *inner, Operation *outer) {
+  return rewriter.getFusedLoc({inner->getLoc(), outer->getLoc()});
+}
+
 namespace {
 struct MergeBroadcasts : OpRewritePattern<BroadcastOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -49,7 +54,8 @@ struct MergeBroadcasts : OpRewritePattern<BroadcastOp> {
     SmallVector<int64_t> dims;
     for (int64_t dim : inner.getDims())
       dims.push_back(op.getDims()[dim]);
-    rewriter.replaceOpWithNewOp<BroadcastOp>(op, op.getType(), inner.getX(), dims);
+    Value merged = BroadcastOp::create(rewriter, mergedLoc(rewriter, inner, op), op.getType(), inner.getX(), dims);
+    rewriter.replaceOp(op, merged);
     return success();
   }
 };
@@ -60,7 +66,8 @@ struct MergeReshapes : OpRewritePattern<ReshapeOp> {
     auto inner = op.getX().getDefiningOp<ReshapeOp>();
     if (!inner)
       return failure();
-    rewriter.replaceOpWithNewOp<ReshapeOp>(op, op.getType(), inner.getX());
+    Value merged = ReshapeOp::create(rewriter, mergedLoc(rewriter, inner, op), op.getType(), inner.getX());
+    rewriter.replaceOp(op, merged);
     return success();
   }
 };
@@ -74,7 +81,8 @@ struct MergeTransposes : OpRewritePattern<TransposeOp> {
     SmallVector<int64_t> permutation;
     for (int64_t dim : op.getPermutation())
       permutation.push_back(inner.getPermutation()[dim]);
-    rewriter.replaceOpWithNewOp<TransposeOp>(op, op.getType(), inner.getX(), permutation);
+    Value merged = TransposeOp::create(rewriter, mergedLoc(rewriter, inner, op), op.getType(), inner.getX(), permutation);
+    rewriter.replaceOp(op, merged);
     return success();
   }
 };

@@ -114,7 +114,7 @@ struct AutodiffPass : impl::AutodiffPassBase<AutodiffPass> {
     for (int64_t number : numbers)
       if (number < 0 || number >= function.getNumArguments() ||
           !isFloatTensor(function.getArgumentTypes()[number]))
-        return function.emitError("has no argument ")
+        return function.emitOpError("has no argument ")
                << number << " of floats to differentiate by";
     if (numbers.empty())
       for (auto [number, type] : llvm::enumerate(function.getArgumentTypes()))

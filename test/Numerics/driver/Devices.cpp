@@ -3,11 +3,9 @@
 #include "dialects/Tessera/Transforms/Decompose.h"
 #include "dialects/Tessera/Transforms/Fuse.h"
 #include "dialects/Tessera/Transforms/SimplifyProducts.h"
-#include "lowering/Compiler.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
-#include "runtime/Executable.h"
 
 using namespace mlir;
 
@@ -64,57 +62,6 @@ static FailureOr<std::vector<Variant>> prepareReference(func::FuncOp function) {
       failed(add("in fused kernels",
                  [](ModuleOp, func::FuncOp f) { return toKernels(f, true); })))
     return failure();
-  return variants;
-}
-
-/// The executable of a copy of the function, run on `threads` threads.
-static FailureOr<Variant> compiled(std::string name, func::FuncOp function,
-                                   bool fuse, int threads) {
-  OwningOpRef<ModuleOp> module = ModuleOp::create(function.getLoc());
-  func::FuncOp copy = function.clone();
-  copy.setName("main");
-  module->push_back(copy);
-  lowering::ProgramOptions options;
-  options.fuse = fuse;
-  std::string error;
-  auto executable = lowering::compile(*module, options, error);
-  if (failed(executable))
-    return function.emitError(error);
-  auto program = *executable;
-  auto run = [program, threads](const Tensors &inputs) -> FailureOr<Tensors> {
-    std::vector<runtime::Storage> buffers, results;
-    for (const lowering::TensorBytes &bytes : inputs) {
-      buffers.push_back(runtime::Storage::allocate(bytes.size()));
-      llvm::copy(bytes, static_cast<uint8_t *>(buffers.back().data()));
-    }
-    results.resize(program->info().outputs.size());
-    if (!program->run(buffers, results, threads).ok())
-      return failure();
-    Tensors outputs;
-    for (const auto &[result, info] :
-         llvm::zip(results, program->info().outputs)) {
-      auto *bytes = static_cast<const uint8_t *>(result.data());
-      outputs.emplace_back(bytes, bytes + info.bytes);
-    }
-    return outputs;
-  };
-  return Variant{std::move(name), run};
-}
-
-static FailureOr<std::vector<Variant>> prepareCpu(func::FuncOp function) {
-  std::vector<Variant> variants;
-  for (bool fuse : {true, false})
-    for (int threads : {1, 2, 3, 8}) {
-      if (!fuse && threads > 1)
-        continue;
-      FailureOr<Variant> variant = compiled(
-          ((fuse ? "fused, threads: " : "unfused, threads: ") + Twine(threads))
-              .str(),
-          function, fuse, threads);
-      if (failed(variant))
-        return failure();
-      variants.push_back(std::move(*variant));
-    }
   return variants;
 }
 

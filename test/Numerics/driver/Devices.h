@@ -27,6 +27,9 @@ struct Device {
   mlir::FailureOr<std::vector<Variant>> (*prepare)(mlir::func::FuncOp function);
 };
 
+/// The compiler on this machine's CPU.
+mlir::FailureOr<std::vector<Variant>> prepareCpu(mlir::func::FuncOp function);
+
 /// All devices of this build.
 llvm::ArrayRef<Device> devices();
 

@@ -4,6 +4,7 @@
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
 #include "test/Numerics/driver/Compare.h"
+#include "test/Numerics/driver/Coverage.h"
 #include "test/Numerics/driver/Devices.h"
 #include "test/Numerics/driver/ElementTypes.h"
 #include "test/Numerics/driver/Inputs.h"
@@ -17,8 +18,11 @@ using namespace tessera;
 using namespace tessera::numerics;
 
 namespace cl = llvm::cl;
-static cl::opt<std::string> file(cl::Positional, cl::desc("FILE.mlir"),
-                                 cl::Required);
+static cl::opt<std::string> file(cl::Positional, cl::init("-"),
+                                 cl::desc("FILE.mlir"));
+static cl::opt<std::string>
+    covers("covers", cl::desc("Instead of running a file, check that those of "
+                              "a folder hold every op"));
 static cl::opt<uint64_t>
     chosenSeed("seed", cl::desc("Seed of the inputs; without it a fresh one"));
 static cl::list<std::string>
@@ -156,6 +160,9 @@ int main(int argc, char **argv) {
   DialectRegistry registry;
   registry.insert<ir::TesseraDialect, func::FuncDialect, arith::ArithDialect>();
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+  context.loadAllAvailableDialects();
+  if (covers.getNumOccurrences())
+    return failed(coversEveryOp(context, covers));
   llvm::SourceMgr sources;
   SourceMgrDiagnosticHandler handler(sources, &context);
   auto module = parseSourceFile<ModuleOp>(file, sources, &context);
