@@ -144,13 +144,19 @@ bool FusionGroups::makesCycle(int producer, int consumer) const {
   return false;
 }
 
-/// Every value that goes from p to c goes there as it is, without a view.
+/// Whether a use reads a value at the element that the reader computes: no view stands between, and the reader does not
+/// look elsewhere itself.
+static bool readsInPlace(Operation *reader, const Use &use) {
+  return use.views.empty() && isa<ScalarOpInterface, ReduceOp, DotGeneralOp, IdentityOp, StopGradientOp>(reader);
+}
+
+/// Every value that goes from p to c is read in place.
 bool FusionGroups::usesAreDirect(const Group &p, const Group &c) const {
   int consumer = groupOf(c.ops.front());
   for (Operation *op : p.ops)
     if (auto it = uses.find(op); it != uses.end())
       for (auto &[reader, use] : it->second)
-        if (reader && groupOf(reader) == consumer && !use.views.empty())
+        if (reader && groupOf(reader) == consumer && !readsInPlace(reader, use))
           return false;
   return true;
 }
@@ -181,7 +187,7 @@ const char *FusionGroups::rowFit(const Group &rows, const Group &other) const {
         for (auto &[reader, use] : it->second) {
           int to = reader ? groupOf(reader) : -1;
           bool between = (to == a || to == b) && to != groupOf(op);
-          if (between && !use.views.empty() && !spreadsRow(use, rows))
+          if (between && !readsInPlace(reader, use) && !(spreadsRow(use, rows) && isa<ScalarOpInterface, ReduceOp>(reader)))
             return "a view between them moves elements across rows";
         }
   return nullptr;
