@@ -146,8 +146,9 @@ Expected<TargetInfo> hostTargetOrError() {
   Expected<TargetInfo> info = targetFor(name);
   if (!info)
     return userError("TESSERA_CPU: " + toString(info.takeError()));
-  SmallVector<StringRef> missing;
-  for (const auto &entry : featuresOfCPU(name))
+  FeatureMap needed = featuresOfCPU(name);
+  SmallVector<StringRef> missing; // Names that `needed` holds.
+  for (const auto &entry : needed)
     if (selectsInstructions(entry.getKey()) &&
         !hostFeatures().lookup(entry.getKey()))
       missing.push_back(entry.getKey());
