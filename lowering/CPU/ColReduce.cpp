@@ -20,8 +20,7 @@ namespace tessera::lowering::cpu {
 /// to a thread.
 static constexpr int64_t kTileElements = 16384;
 
-//===- ColKernel
-//-----------------------------------------------------------------------------------------------===//
+//===- ColKernel ---------------------------------------------------------===//
 
 LogicalResult ColKernel::analyse() {
   for (ReduceOp reduce : kernel.getBody().front().getOps<ReduceOp>()) {
@@ -87,8 +86,7 @@ int64_t ColKernel::lanes(const TargetInfo &target, int64_t most) const {
       lanes, llvm::bit_floor(uint64_t(std::max<int64_t>(1, most))));
 }
 
-//===- ColLaunches
-//---------------------------------------------------------------------------------------------===//
+//===- ColLaunches -------------------------------------------------------===//
 
 ColLaunches::ColLaunches(const ColKernel &kernel, StringRef name,
                          ModuleOp module)
@@ -211,8 +209,7 @@ void ColLaunches::storeResults(ArrayRef<Term> terms, Value position,
     storeLanes(b(), launch->loc(), value, output, position);
 }
 
-//===- Sequences
-//-----------------------------------------------------------------------------------------------===//
+//===- Sequences ---------------------------------------------------------===//
 
 namespace {
 
@@ -258,11 +255,10 @@ private:
                  int64_t length) {
     LaneMath lane(b(), launch->loc());
     SmallVector<Term> terms(kernel.reducers.size());
+    LaneIndex begin = lane.mulConstant({chunk, 0, 1}, kTreeChunk);
     if (length > 0)
-      terms =
-          sequence(level, result)
-              .chunk(b(), lane.mulConstant({chunk, 0, 1}, kTreeChunk), length,
-                     level.chunks > 1 && length < kTreeChunk ? kTreeChunk : 0);
+      terms = isFirst(level) ? combineElements(level, result, begin, length)
+                             : combineSlots(level, result, begin, length);
     if (isLast(level)) {
       auto index =
           *lane.delinearize({result, 0, 1}, kernel.sizes(kernel.keptDims), 1);
@@ -275,30 +271,52 @@ private:
       buffer.store(b(), launch->loc(), term, slot.base);
   }
 
-  Sequence sequence(const Level &level, Value result) {
+  SmallVector<Term> combineElements(const Level &level, Value result,
+                                    LaneIndex begin, int64_t length) {
+    Location loc = launch->loc();
     int64_t lanes = kernel.lanes(target, level.count);
+    SmallVector<Root> roots;
+    for (const Reducer &reducer : kernel.reducers)
+      roots.push_back({reducer.getOp()->getOperand(0), std::nullopt, false});
+    Elements elements{loc,
+                      *body,
+                      roots,
+                      kernel.reducers,
+                      level.count,
+                      lanes,
+                      runLength(),
+                      [&](OpBuilder &, Value value, Value at) {
+                        return indexOf(value, result, at);
+                      }};
+    if (rows && inputBytes(kernel.kernel) > target.l2)
+      for (unsigned input : rows->passes[0].streams)
+        elements.streams.push_back(
+            {launch->inputs()[input],
+             LaneMath(b(), loc).mulConstant({result, 0, 1}, level.count).base});
     bool costly = kernel.kernel.getBody().front().getOperations().size() > 12;
-    if (isFirst(level)) {
-      roots.clear();
-      for (const Reducer &reducer : kernel.reducers)
-        roots.push_back({reducer.getOp()->getOperand(0), std::nullopt, false});
-      Elements elements{launch->loc(), *body, roots, kernel.reducers,
-                        [this, result](OpBuilder &b, Value value, LaneIndex at,
-                                       int64_t width) {
-                          return indexOf(b, value, result, at, width);
-                        }};
-      int64_t vectors =
-          costly ? kTreeGroup
-                 : std::clamp<int64_t>(kTreeGroup * kTreeLanes / lanes,
-                                       kTreeGroup, 8);
-      return Sequence(launch->loc(), kernel.reducers, lanes, vectors, elements);
-    }
+    int64_t vectors = costly ? kTreeGroup
+                             : std::clamp(kTreeGroup * kTreeLanes / lanes,
+                                          kTreeGroup, int64_t(8));
+    Sequence sequence(
+        loc, kernel.reducers, lanes, vectors,
+        [&](OpBuilder &b, LaneIndex first, int64_t vectors, int64_t width) {
+          return elements.visit(b, first, vectors, width);
+        });
+    if (!elements.isDirect())
+      sequence.prepare = [&](OpBuilder &b, LaneIndex begin, int64_t length) {
+        elements.prepare(b, begin, length);
+      };
+    return sequence.chunk(b(), begin, length, elementsBefore(level, length));
+  }
+
+  SmallVector<Term> combineSlots(const Level &level, Value result,
+                                 LaneIndex begin, int64_t length) {
     SmallVector<TermBuffer> buffers = slots(level);
     Value start = LaneMath(b(), launch->loc())
                       .mulConstant({result, 0, 1}, level.count)
                       .base;
-    auto load = [this, buffers, start](OpBuilder &b, LaneIndex first,
-                                       int64_t vectors, int64_t width) {
+    auto load = [&](OpBuilder &b, LaneIndex first, int64_t vectors,
+                    int64_t width) {
       LaneMath lane(b, launch->loc());
       SmallVector<Term> terms;
       for (const TermBuffer &buffer : buffers)
@@ -309,24 +327,37 @@ private:
         }
       return terms;
     };
-    return Sequence(launch->loc(), kernel.reducers, lanes, kTreeGroup, load);
+    Sequence sequence(launch->loc(), kernel.reducers,
+                      kernel.lanes(target, level.count), kTreeGroup, load);
+    return sequence.chunk(b(), begin, length, elementsBefore(level, length));
+  }
+
+  /// Only the last chunk is shorter; whole ones come before it.
+  int64_t elementsBefore(const Level &level, int64_t length) const {
+    return level.chunks > 1 && length < kTreeChunk ? kTreeChunk : 0;
+  }
+
+  int64_t runLength() const {
+    if (rows)
+      return rows->runLength;
+    int64_t first = kernel.shape.size();
+    while (first > 0 && (kernel.shape[first - 1] == 1 ||
+                         llvm::is_contained(kernel.reducedDims, first - 1)))
+      --first;
+    return findRunLength(kernel.kernel, kernel.shape, first);
   }
 
   /// The index of the operand's element number `at` among those of a result.
-  FailureOr<SmallVector<LaneIndex>> indexOf(OpBuilder &b, Value value,
-                                            Value result, LaneIndex at,
-                                            int64_t lanes) {
+  SmallVector<LaneIndex> indexOf(Value value, Value result, Value at) {
     if (rows)
-      return rows->indexOf(b, value, result, at, lanes);
-    LaneMath lane(b, launch->loc());
+      return rows->indexOf(b(), value, result, at);
+    LaneMath lane(b(), launch->loc());
     auto reduced =
-        lane.delinearize(at, kernel.sizes(kernel.reducedDims), lanes);
-    if (failed(reduced))
-      return failure();
+        *lane.delinearize({at, 0, 1}, kernel.sizes(kernel.reducedDims), 1);
     auto kept =
         *lane.delinearize({result, 0, 1}, kernel.sizes(kernel.keptDims), 1);
     SmallVector<LaneIndex> index(kernel.shape.size());
-    for (auto [dim, part] : llvm::zip(kernel.reducedDims, *reduced))
+    for (auto [dim, part] : llvm::zip(kernel.reducedDims, reduced))
       index[dim] = part;
     for (auto [dim, part] : llvm::zip(kernel.keptDims, kept))
       index[dim] = part;
@@ -335,7 +366,6 @@ private:
 
   const TargetInfo &target;
   const RowPlan *rows;
-  SmallVector<Root> roots;
 };
 
 } // namespace

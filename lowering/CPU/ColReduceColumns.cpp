@@ -5,7 +5,9 @@
 // 16 rows of accumulators in turn. A block of columns is as wide as lets those
 // rows stay in the first caches.
 #include "lowering/CPU/ColReduce.h"
+#include "lowering/CPU/ReduceTreeElements.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include <numeric>
 
 using namespace mlir;
 using namespace tessera::ir;
@@ -16,6 +18,10 @@ namespace {
 
 /// Bytes of accumulators of all reductions.
 constexpr int64_t kAccumulatorBytes = 32 << 10;
+/// Up to this many vectors of columns are written out instead of looped over.
+constexpr int64_t kStraightVectors = 4;
+/// Up to this many ops are written out for all rows of a short column.
+constexpr int64_t kStraightOps = 256;
 
 class ColumnLaunches : public ColLaunches {
 public:
@@ -29,20 +35,30 @@ private:
   int64_t unitElements(const Level &level) const override {
     return std::min(level.count, kTreeChunk) * std::min(blockColumns, columns);
   }
+  /// One of the reduced elements: its number and its index in the reduced
+  /// dimensions.
+  using Row = std::pair<Value, SmallVector<LaneIndex>>;
+  using Rows = SmallVector<Row>;
+
+  void findColumns();
   void emitUnit(const Level &level, Value unit) override;
+  bool isShort(const Level &level) const;
+  void combineAtOnce(const Level &level);
   void clear();
-  void addGroup(const Level &level, Value lane, Value firstRow, int64_t rows);
+  void addGroup(const Level &level, Value treeLane, Value firstRow,
+                int64_t count);
   void fold(const Level &level);
+  void finishColumn(const Level &level, Value column, ArrayRef<Term> results);
   void forColumns(llvm::function_ref<void(Value column, Value slot)> body);
-  Term readGroup(const Level &level, FusedBody::Frame &frame,
-                 const Reducer &reducer, size_t r,
-                 ArrayRef<SmallVector<LaneIndex>> rows, ArrayRef<Value> numbers,
-                 Value column);
+  Rows rowsFrom(Value first, int64_t count);
+  Term readGroup(const Level &level, FusedBody::Frame &frame, size_t r,
+                 ArrayRef<Row> rows, Value column);
   SmallVector<LaneIndex> indexOf(ArrayRef<LaneIndex> reduced, Value column);
-  Value positionOf(Value column);
+  SmallVector<LaneIndex> resultIndex(Value column);
 
   SmallVector<int64_t> batchDims; ///< The kept dimensions outside the columns.
   int64_t batches = 1, columns, lanes;
+  int64_t innermost;            ///< The dimension that columns move in.
   int64_t wholeColumns;         ///< Those in full vectors.
   int64_t blockColumns, blocks; ///< A block of columns is one unit's.
   int64_t width; ///< Of a row of accumulators: a block, and the last, shifted
@@ -56,15 +72,7 @@ private:
 ColumnLaunches::ColumnLaunches(const ColKernel &kernel, StringRef name,
                                const TargetInfo &target, ModuleOp module)
     : ColLaunches(kernel, name, module) {
-  int64_t inner = kernel.shape.size();
-  while (kernel.shape[inner - 1] == 1)
-    --inner;
-  columns = kernel.shape[inner - 1];
-  for (int64_t dim : kernel.keptDims)
-    if (dim != inner - 1) {
-      batchDims.push_back(dim);
-      batches *= kernel.shape[dim];
-    }
+  findColumns();
   lanes = kernel.lanes(target, columns);
   wholeColumns = columns / lanes * lanes;
   int64_t bytes = 0;
@@ -77,6 +85,36 @@ ColumnLaunches::ColumnLaunches(const ColKernel &kernel, StringRef name,
   width = std::min(blockColumns, wholeColumns) + lanes;
 }
 
+/// The kept dimensions at the end are one, as far as no op tells them apart.
+void ColumnLaunches::findColumns() {
+  auto isKept = [&](int64_t dim) {
+    return llvm::is_contained(kernel.keptDims, dim);
+  };
+  innermost = kernel.shape.size() - 1;
+  while (kernel.shape[innermost] == 1)
+    --innermost;
+  int64_t first = innermost;
+  while (first > 0 && (isKept(first - 1) || kernel.shape[first - 1] == 1))
+    --first;
+  SmallVector<int64_t> resultShape = kernel.sizes(kernel.keptDims);
+  int64_t batchCount =
+      llvm::count_if(kernel.keptDims, [&](int64_t dim) { return dim < first; });
+  int64_t together =
+      std::gcd(findRunLength(kernel.kernel, kernel.shape, first),
+               findRunLength(kernel.kernel, resultShape, batchCount));
+  auto product = [&](int64_t from) {
+    return ShapedType::getNumElements(ArrayRef(kernel.shape).drop_front(from));
+  };
+  while (first < innermost && together % product(first) != 0)
+    ++first;
+  columns = product(first);
+  for (int64_t dim : kernel.keptDims)
+    if (dim < first) {
+      batchDims.push_back(dim);
+      batches *= kernel.shape[dim];
+    }
+}
+
 /// Runs `body` for each vector of the block's columns, with its place in a row
 /// of accumulators. Where the columns do not divide into vectors, the last
 /// vector is shifted to end with them, and has a place of its own.
@@ -86,9 +124,13 @@ void ColumnLaunches::forColumns(llvm::function_ref<void(Value, Value)> body) {
   Value first = lane.mulConstant({block, 0, 1}, blockColumns).base;
   Value end = lane.addConstant({first, 0, 1}, blockColumns).base;
   end = arith::MinSIOp::create(b(), loc, end, lane.number(wholeColumns));
-  buildLoop(b(), loc, first, end, lanes, [&](Value column) {
-    body(column, arith::SubIOp::create(b(), loc, column, first));
-  });
+  if (blocks == 1 && wholeColumns <= kStraightVectors * lanes)
+    for (int64_t at = 0; at < wholeColumns; at += lanes)
+      body(lane.number(at), lane.number(at));
+  else
+    buildLoop(b(), loc, first, end, lanes, [&](Value column) {
+      body(column, arith::SubIOp::create(b(), loc, column, first));
+    });
   if (columns == wholeColumns)
     return;
   auto last = [&] {
@@ -109,6 +151,8 @@ void ColumnLaunches::emitUnit(const Level &level, Value unit) {
   chunk = lane.remainder(rest, level.chunks);
   batch = lane.divide(rest, level.chunks);
   batchIndex = *lane.delinearize({batch, 0, 1}, kernel.sizes(batchDims), 1);
+  if (isShort(level))
+    return combineAtOnce(level);
   accumulators.clear();
   for (const Reducer &reducer : kernel.reducers)
     accumulators.push_back(stackTerms(b(), reducer, kTreeLanes * width));
@@ -148,27 +192,59 @@ void ColumnLaunches::clear() {
       });
 }
 
+/// Whether each of the tree's lanes gets one group at most, and the code of all
+/// rows is small enough to be written out.
+bool ColumnLaunches::isShort(const Level &level) const {
+  int64_t ops = kernel.kernel.getBody().front().getOperations().size();
+  return level.count <= kTreeLanes * kTreeGroup &&
+         level.count * ops <= kStraightOps;
+}
+
+ColumnLaunches::Rows ColumnLaunches::rowsFrom(Value first, int64_t count) {
+  LaneMath lane(b(), launch->loc());
+  Rows rows;
+  for (int64_t i = 0; i < count; ++i) {
+    LaneIndex row = lane.addConstant({first, 0, 1}, i);
+    rows.push_back({row.base, *lane.delinearize(
+                                  row, kernel.sizes(kernel.reducedDims), 1)});
+  }
+  return rows;
+}
+
+/// The few rows of a unit in registers.
+void ColumnLaunches::combineAtOnce(const Level &level) {
+  Rows rows = rowsFrom(launch->number(0), level.count);
+  forColumns([&](Value column, Value) {
+    FusedBody::Frame frame(*body, b());
+    SmallVector<Term> results;
+    for (auto [r, reducer] : llvm::enumerate(kernel.reducers)) {
+      SmallVector<Term> groups;
+      for (ArrayRef<Row> left = rows; !left.empty();) {
+        ArrayRef<Row> group = left.take_front(kTreeGroup);
+        groups.push_back(readGroup(level, frame, r, group, column));
+        left = left.drop_front(group.size());
+      }
+      if (groups.empty())
+        groups.push_back(reducer.identity(b(), lanes));
+      results.push_back(reducer.foldLanes(b(), groups));
+    }
+    finishColumn(level, column, results);
+  });
+}
+
 /// Adds up to four rows, from number `firstRow` of the reduced elements on, to
 /// a row of accumulators.
 void ColumnLaunches::addGroup(const Level &level, Value treeLane,
-                              Value firstRow, int64_t rows) {
+                              Value firstRow, int64_t count) {
   Location loc = launch->loc();
-  LaneMath lane(b(), loc);
-  SmallVector<SmallVector<LaneIndex>> indices;
-  SmallVector<Value> numbers;
-  for (int64_t i = 0; i < rows; ++i) {
-    LaneIndex row = lane.addConstant({firstRow, 0, 1}, i);
-    numbers.push_back(row.base);
-    indices.push_back(
-        *lane.delinearize(row, kernel.sizes(kernel.reducedDims), 1));
-  }
-  Value accumulatorRow = lane.mulConstant({treeLane, 0, 1}, width).base;
+  Rows rows = rowsFrom(firstRow, count);
+  Value accumulatorRow =
+      LaneMath(b(), loc).mulConstant({treeLane, 0, 1}, width).base;
   forColumns([&](Value column, Value slot) {
     FusedBody::Frame frame(*body, b());
     Value at = arith::AddIOp::create(b(), loc, accumulatorRow, slot);
     for (auto [r, reducer] : llvm::enumerate(kernel.reducers)) {
-      Term group =
-          readGroup(level, frame, reducer, r, indices, numbers, column);
+      Term group = readGroup(level, frame, r, rows, column);
       Term sum = reducer.combine(b(), accumulators[r].load(b(), loc, at, lanes),
                                  group);
       accumulators[r].store(b(), loc, sum, at);
@@ -177,12 +253,11 @@ void ColumnLaunches::addGroup(const Level &level, Value treeLane,
 }
 
 Term ColumnLaunches::readGroup(const Level &level, FusedBody::Frame &frame,
-                               const Reducer &reducer, size_t r,
-                               ArrayRef<SmallVector<LaneIndex>> rows,
-                               ArrayRef<Value> numbers, Value column) {
+                               size_t r, ArrayRef<Row> rows, Value column) {
   LaneMath lane(b(), launch->loc());
+  const Reducer &reducer = kernel.reducers[r];
   SmallVector<Term> terms;
-  for (auto [index, number] : llvm::zip(rows, numbers)) {
+  for (const auto &[number, index] : rows) {
     if (isFirst(level)) {
       Value value = frame.at(reducer.getOp()->getOperand(0),
                              indexOf(index, column), lanes);
@@ -207,23 +282,25 @@ Term ColumnLaunches::readGroup(const Level &level, FusedBody::Frame &frame,
 /// dimensions, the unit's batch and its column.
 SmallVector<LaneIndex> ColumnLaunches::indexOf(ArrayRef<LaneIndex> reduced,
                                                Value column) {
-  SmallVector<LaneIndex> index(kernel.shape.size(),
-                               LaneIndex{column, 1, lanes});
+  LaneMath lane(b(), launch->loc());
+  SmallVector<LaneIndex> index(kernel.shape.size(), lane.constant(0));
   for (auto [dim, part] : llvm::zip(kernel.reducedDims, reduced))
     index[dim] = part;
   for (auto [dim, part] : llvm::zip(batchDims, batchIndex))
     index[dim] = part;
+  index[innermost] = {column, 1, lanes};
   return index;
 }
 
-/// The flat position of a column's result.
-Value ColumnLaunches::positionOf(Value column) {
-  LaneMath lane(b(), launch->loc());
-  return lane.add(lane.mulConstant({batch, 0, 1}, columns), {column, 0, 1})
-      .base;
+/// The index of a column's result.
+SmallVector<LaneIndex> ColumnLaunches::resultIndex(Value column) {
+  SmallVector<LaneIndex> index, whole = indexOf({}, column);
+  for (int64_t dim : kernel.keptDims)
+    index.push_back(whole[dim]);
+  return index;
 }
 
-/// Folds the accumulators and hands the chunk's results on.
+/// Folds the accumulators to the chunk's results.
 void ColumnLaunches::fold(const Level &level) {
   Location loc = launch->loc();
   forColumns([&](Value column, Value slot) {
@@ -236,23 +313,25 @@ void ColumnLaunches::fold(const Level &level) {
             b(), loc, lane.addConstant({slot, 0, 1}, i * width).base, lanes));
       results.push_back(reducer.foldLanes(b(), terms));
     }
-    if (!isLast(level)) {
-      LaneIndex row = lane.add(lane.mulConstant({batch, 0, 1}, level.chunks),
-                               {chunk, 0, 1});
-      Value at = lane.add(lane.mulConstant(row, columns), {column, 0, 1}).base;
-      for (auto [result, buffer] : llvm::zip(results, slots(next(level))))
-        buffer.store(b(), loc, result, at);
-      return;
-    }
-    SmallVector<LaneIndex> index;
-    for (int64_t dim : kernel.keptDims) {
-      auto it = llvm::find(batchDims, dim);
-      index.push_back(it == batchDims.end()
-                          ? LaneIndex{column, 1, lanes}
-                          : batchIndex[it - batchDims.begin()]);
-    }
-    storeResults(results, positionOf(column), index, lanes);
+    finishColumn(level, column, results);
   });
+}
+
+/// Hands a chunk's results on to the next level, or computes the outputs.
+void ColumnLaunches::finishColumn(const Level &level, Value column,
+                                  ArrayRef<Term> results) {
+  LaneMath lane(b(), launch->loc());
+  if (isLast(level)) {
+    Value position =
+        lane.add(lane.mulConstant({batch, 0, 1}, columns), {column, 0, 1}).base;
+    storeResults(results, position, resultIndex(column), lanes);
+    return;
+  }
+  LaneIndex row =
+      lane.add(lane.mulConstant({batch, 0, 1}, level.chunks), {chunk, 0, 1});
+  Value at = lane.add(lane.mulConstant(row, columns), {column, 0, 1}).base;
+  for (auto [result, buffer] : llvm::zip(results, slots(next(level))))
+    buffer.store(b(), launch->loc(), result, at);
 }
 
 } // namespace

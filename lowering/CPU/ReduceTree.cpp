@@ -1,9 +1,4 @@
-// Combines elements by the fixed tree.
-//
-// Along a vector the groups of four neighbours are added by two rounds of
-// deinterleaving. Those shuffles are chosen so that each is one instruction;
-// groups then stand in a register in some fixed order, which is put right once
-// a chunk.
+// Combines terms, and keeps them in memory.
 #include "lowering/CPU/ReduceTree.h"
 #include "dialects/Tessera/IR/ScalarBuilder.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -33,13 +28,7 @@ static int64_t lanesOf(Value value) {
   return type ? type.getNumElements() : 1;
 }
 
-static Value shuffle(OpBuilder &b, Location loc, Value x, Value y,
-                     ArrayRef<int64_t> mask) {
-  return vector::ShuffleOp::create(b, loc, x, y, mask);
-}
-
-//===- Reducer
-//-------------------------------------------------------------------------------------------------===//
+//===- Reducer -----------------------------------------------------------===//
 
 Reducer::Reducer(ReduceOp op, int64_t size)
     : op(op), kind(op.getReduction()), loc(op.getLoc()) {
@@ -52,6 +41,11 @@ Reducer::Reducer(ReduceOp op, int64_t size)
 bool Reducer::isOrdered() const {
   return isa<FloatType>(element) &&
          (kind == Reduction::sum || kind == Reduction::prod);
+}
+
+bool Reducer::isRealExtremum() const {
+  return isa<FloatType>(element) &&
+         (kind == Reduction::max || kind == Reduction::min);
 }
 
 int64_t Reducer::bytes() const {
@@ -144,8 +138,7 @@ Term Reducer::foldLanes(OpBuilder &b, SmallVector<Term> lanes) const {
   return lanes[0];
 }
 
-//===- Control flow
-//--------------------------------------------------------------------------------------------===//
+//===- Control flow ------------------------------------------------------===//
 
 SmallVector<Value>
 buildLoop(OpBuilder &b, Location loc, Value low, Value high, int64_t step,
@@ -183,8 +176,7 @@ void buildIf(OpBuilder &b, Location loc, Value condition,
   no();
 }
 
-//===- Memory
-//--------------------------------------------------------------------------------------------------===//
+//===- Memory ------------------------------------------------------------===//
 
 Term TermBuffer::load(OpBuilder &b, Location loc, Value at,
                       int64_t lanes) const {
@@ -235,201 +227,6 @@ Value workspacePart(OpBuilder &b, Location loc, Value workspace,
                     Value byteOffset, Type element, int64_t count) {
   return memref::ViewOp::create(b, loc, MemRefType::get({count}, element),
                                 workspace, byteOffset, ValueRange());
-}
-
-//===- ChunkState
-//----------------------------------------------------------------------------------------------===//
-
-namespace {
-
-/// A pair of shuffles of two registers: lane i of the one and of the other are
-/// combined.
-struct Deinterleave {
-  SmallVector<int64_t> even, odd;
-};
-
-/// The candidates, the cheapest on x86 first: inside 128-bit parts, whole
-/// 128-bit parts, then any.
-SmallVector<Deinterleave> candidates(int64_t lanes, int64_t bits,
-                                     ArrayRef<int64_t> tags) {
-  SmallVector<Deinterleave> result;
-  int64_t part = std::max<int64_t>(1, 128 / bits);
-  auto push = [](Deinterleave &d, bool even, int64_t at) {
-    (even ? d.even : d.odd).push_back(at);
-  };
-  if (lanes % part == 0 && part > 1) {
-    Deinterleave inside, whole;
-    for (int64_t first = 0; first < lanes; first += part)
-      for (int64_t source : {int64_t(0), lanes})
-        for (int64_t i = 0; i < part; ++i)
-          push(inside, i % 2 == 0, source + first + i);
-    for (int64_t source : {int64_t(0), lanes})
-      for (int64_t first = 0; first < lanes; first += part)
-        for (int64_t i = 0; i < part; ++i)
-          push(whole, first / part % 2 == 0, source + first + i);
-    result.push_back(inside);
-    if (lanes / part >= 2)
-      result.push_back(whole);
-  }
-  Deinterleave any;
-  any.even.resize(lanes);
-  any.odd.resize(lanes);
-  for (auto [at, tag] : llvm::enumerate(tags))
-    (tag % 2 == 0 ? any.even : any.odd)[tag / 2] = at;
-  result.push_back(any);
-  return result;
-}
-
-/// Vectors whose lane i holds element tags[i] of a level.
-struct Tagged {
-  Value value;
-  SmallVector<int64_t> tags;
-};
-
-/// Combines elements 2k and 2k + 1 of two registers that hold 2 * lanes
-/// elements.
-Tagged combineNeighbours(OpBuilder &b, Location loc, const Reducer &reducer,
-                         const Tagged &x, const Tagged &y) {
-  SmallVector<int64_t> tags(x.tags);
-  for (int64_t tag : y.tags)
-    tags.push_back(tag + x.tags.size());
-  int64_t lanes = x.tags.size();
-  for (const Deinterleave &d :
-       candidates(lanes, reducer.accumulator().getIntOrFloatBitWidth(), tags)) {
-    bool fits =
-        int64_t(d.even.size()) == lanes && int64_t(d.odd.size()) == lanes;
-    for (int64_t i = 0; fits && i < lanes; ++i)
-      fits = (tags[d.even[i]] ^ 1) == tags[d.odd[i]];
-    if (!fits)
-      continue;
-    Value even = shuffle(b, loc, x.value, y.value, d.even),
-          odd = shuffle(b, loc, x.value, y.value, d.odd);
-    Tagged result{reducer.combine(b, {even, {}}, {odd, {}}).value, {}};
-    for (int64_t at : d.even)
-      result.tags.push_back(tags[at] / 2);
-    return result;
-  }
-  llvm_unreachable("the last candidate fits");
-}
-
-} // namespace
-
-void ChunkState::start(OpBuilder &b, int64_t vectorsPerStep) {
-  blocks = 0;
-  int64_t count = std::min<int64_t>(4, vectorsPerStep);
-  blocksPerStep = 1;
-  if (reducer.isOrdered()) {
-    assert(vectorsPerStep % kTreeGroup == 0 && kTreeLanes % lanes == 0);
-    count = kTreeLanes / lanes;
-    blocksPerStep = vectorsPerStep / kTreeGroup;
-  }
-  registers.assign(count, reducer.identity(b, lanes));
-  order.clear();
-}
-
-/// The groups of four vectors, in the order that `order` then says.
-Term ChunkState::addGroups(OpBuilder &b, ArrayRef<Term> vectors) {
-  Location loc = vectors[0].value.getLoc();
-  auto combine = [&](Value x, Value y) {
-    return reducer.combine(b, {x, {}}, {y, {}}).value;
-  };
-  if (lanes == 1) {
-    order = {0};
-    return {combine(combine(vectors[0].value, vectors[1].value),
-                    combine(vectors[2].value, vectors[3].value)),
-            {}};
-  }
-  SmallVector<int64_t> natural = llvm::to_vector(llvm::seq<int64_t>(0, lanes));
-  auto pairs = [&](int i) {
-    return combineNeighbours(b, loc, reducer, {vectors[i].value, natural},
-                             {vectors[i + 1].value, natural});
-  };
-  Tagged low = pairs(0), high = pairs(2);
-  Tagged groups = combineNeighbours(b, loc, reducer, low, high);
-  order = groups.tags;
-  return {groups.value, {}};
-}
-
-void ChunkState::step(OpBuilder &b, ArrayRef<Term> vectors) {
-  if (!reducer.isOrdered()) {
-    for (auto [i, vector] : llvm::enumerate(vectors)) {
-      Term &into = registers[i % registers.size()];
-      into = reducer.combine(b, into, vector);
-    }
-    return;
-  }
-  // The registers are a queue: block k goes to the register of lanes k mod
-  // count.
-  for (size_t i = 0; i < vectors.size(); i += kTreeGroup) {
-    Term next = reducer.combine(b, registers.front(),
-                                addGroups(b, vectors.slice(i, kTreeGroup)));
-    registers.erase(registers.begin());
-    registers.push_back(next);
-    ++blocks;
-  }
-}
-
-Term ChunkState::finish(OpBuilder &b) {
-  if (reducer.isOrdered())
-    std::rotate(registers.begin(),
-                registers.end() - blocks % int64_t(registers.size()),
-                registers.end());
-  for (size_t half = registers.size() / 2; half > 0; half /= 2) {
-    for (size_t i = 0; i < half; ++i)
-      registers[i] = reducer.fold(b, registers[i], registers[i + half]);
-    // An odd one out joins the first; that happens where order does not matter
-    // only.
-    if (registers.size() > 2 * half)
-      registers[0] = reducer.fold(b, registers[0], registers.back());
-    registers.resize(half);
-  }
-  return foldVector(b, registers[0]);
-}
-
-Term ChunkState::foldVector(OpBuilder &b, Term term) {
-  Location loc = term.value.getLoc();
-  if (lanes == 1)
-    return term;
-  auto each = [&](Term t, auto fn) {
-    return Term{fn(t.value), t.position ? fn(t.position) : Value()};
-  };
-  if (reducer.isOrdered() && !llvm::is_sorted(order)) {
-    SmallVector<int64_t> mask(lanes);
-    for (auto [at, tag] : llvm::enumerate(order))
-      mask[tag] = at;
-    term = each(term, [&](Value v) { return shuffle(b, loc, v, v, mask); });
-  }
-  for (int64_t half = lanes / 2; half > 0; half /= 2) {
-    auto part = [&](int64_t first) {
-      return each(term, [&](Value v) -> Value {
-        if (half == 1)
-          return vector::ExtractOp::create(b, loc, v, first);
-        return shuffle(b, loc, v, v,
-                       llvm::to_vector(llvm::seq(first, first + half)));
-      });
-    };
-    term = reducer.fold(b, part(0), part(half));
-  }
-  return term;
-}
-
-SmallVector<Value> ChunkState::values() const {
-  SmallVector<Value> result;
-  for (const Term &term : registers) {
-    result.push_back(term.value);
-    if (term.position)
-      result.push_back(term.position);
-  }
-  return result;
-}
-
-void ChunkState::setValues(ValueRange values) {
-  auto next = values.begin();
-  for (Term &term : registers) {
-    term.value = *next++;
-    if (term.position)
-      term.position = *next++;
-  }
 }
 
 } // namespace tessera::lowering::cpu

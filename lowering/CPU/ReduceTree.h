@@ -1,5 +1,5 @@
-// The arithmetic of reductions: the fixed tree of the floating-point contract,
-// along vectors and across them.
+// The arithmetic of reductions by the fixed tree of the floating-point
+// contract.
 #ifndef TESSERA_LOWERING_CPU_REDUCETREE_H
 #define TESSERA_LOWERING_CPU_REDUCETREE_H
 
@@ -28,6 +28,9 @@ public:
   ir::ReduceOp getOp() const { return op; }
   /// Whether the tree's order shows in the result.
   bool isOrdered() const;
+  /// Whether it is a maximum or minimum of floats.
+  bool isRealExtremum() const;
+  bool isMaximum() const { return kind == ir::Reduction::max; }
   bool hasPositions() const { return kind == ir::Reduction::argmax; }
   /// Element types in which values and positions are carried, in registers and
   /// in memory: bools are bytes.
@@ -98,38 +101,6 @@ TermBuffer stackTerms(mlir::OpBuilder &b, const Reducer &reducer,
 mlir::Value workspacePart(mlir::OpBuilder &b, mlir::Location loc,
                           mlir::Value workspace, mlir::Value byteOffset,
                           mlir::Type element, int64_t count);
-
-/// Combines neighbours along vectors: the state of one reducer while a chunk is
-/// walked.
-class ChunkState {
-public:
-  ChunkState(const Reducer &reducer, int64_t lanes)
-      : reducer(reducer), lanes(lanes) {}
-
-  /// Starts a chunk.
-  void start(mlir::OpBuilder &b, int64_t vectorsPerStep);
-  /// Takes the next vectors; their number is vectorsPerStep(), a multiple of 4
-  /// for ordered reductions.
-  void step(mlir::OpBuilder &b, llvm::ArrayRef<Term> vectors);
-  /// The chunk's result as scalars.
-  Term finish(mlir::OpBuilder &b);
-
-  /// The carried values, to hand through a loop.
-  llvm::SmallVector<mlir::Value> values() const;
-  void setValues(mlir::ValueRange values);
-  /// Tells that a loop ran `steps` more steps than were built.
-  void skipSteps(int64_t steps) { blocks += steps * blocksPerStep; }
-
-private:
-  Term addGroups(mlir::OpBuilder &b, llvm::ArrayRef<Term> vectors);
-  Term foldVector(mlir::OpBuilder &b, Term vector);
-
-  const Reducer &reducer;
-  int64_t lanes, blocksPerStep = 1, blocks = 0;
-  llvm::SmallVector<Term> registers;
-  /// The place of each group in a register, the same in all.
-  llvm::SmallVector<int64_t> order;
-};
 
 } // namespace tessera::lowering::cpu
 

@@ -1,85 +1,209 @@
 // Builds the code that computes a fused body's elements at some neighbouring
 // places.
 #include "lowering/CPU/ReduceTreeElements.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include <numeric>
 
 using namespace mlir;
 using namespace tessera::ir;
 
 namespace tessera::lowering::cpu {
 
-SmallVector<Term> Elements::operator()(OpBuilder &b, LaneIndex first,
-                                       int64_t vectors, int64_t lanes) const {
-  auto computed = computeVectors(b, first, vectors, lanes);
-  SmallVector<Value> values = succeeded(computed)
-                                  ? *computed
-                                  : computeOneByOne(b, first, vectors, lanes);
+/// How far ahead of its use memory is fetched, and the bytes of a cache line.
+static constexpr int64_t kFetchAhead = 2048, kLineBytes = 64;
+
+SmallVector<Term> Elements::visit(OpBuilder &b, LaneIndex first,
+                                  int64_t vectors, int64_t width) const {
   LaneMath lane(b, loc);
+  SmallVector<Value> values;
+  if (isDirect())
+    values = compute(b, first, vectors, width);
   SmallVector<Term> terms;
   for (auto [r, reducer] : llvm::enumerate(reducers))
-    for (int64_t v = 0; v < vectors; ++v)
-      terms.push_back(reducer.load(b, values[r * vectors + v],
-                                   lane.addConstant(first, v * lanes)));
+    for (int64_t v = 0; v < vectors; ++v) {
+      LaneIndex at = lane.addConstant(first, v * width);
+      Value value;
+      if (isDirect()) {
+        value = values[r * vectors + v];
+      } else {
+        Value place = arith::SubIOp::create(b, loc, at.base, stagesBegin);
+        value = loadLanes(b, loc, stages[r], {place, 1, 1}, width,
+                          tensorType(roots[r].value).getElementType());
+      }
+      terms.push_back(reducer.load(b, value, at));
+    }
   return terms;
 }
 
+/// The index of the element `offset` after the first of a run.
+static SmallVector<LaneIndex> indexInRun(LaneMath &lane, Value value,
+                                         SmallVector<LaneIndex> index,
+                                         LaneIndex offset) {
+  auto shape = tensorType(value).getShape();
+  for (int64_t dim = shape.size(); dim-- > 0;)
+    if (shape[dim] != 1) {
+      index[dim] = lane.add(index[dim], offset);
+      break;
+    }
+  return index;
+}
+
 /// Computes and stores vectors of all roots; the result is ordered by roots.
-FailureOr<SmallVector<Value>> Elements::computeVectors(OpBuilder &b,
-                                                       LaneIndex first,
-                                                       int64_t vectors,
-                                                       int64_t lanes) const {
+SmallVector<Value> Elements::compute(OpBuilder &b, LaneIndex first,
+                                     int64_t vectors, int64_t width) const {
+  prefetch(b, first.base, vectors * width);
   FusedBody::Frame frame(body, b);
   LaneMath lane(b, loc);
   SmallVector<Value> values(roots.size() * vectors);
+  int64_t together = vectors * width;
+  bool oneRun = runLength == count ||
+                (runLength % together == 0 && first.divisor % together == 0);
+  LaneIndex start = first;
+  SmallVector<Index> starts;
+  auto enterRun = [&](LaneIndex at) {
+    start = {lane.number(0), 0, 0};
+    if (runLength != count)
+      start =
+          lane.mulConstant({lane.divide(at.base, runLength), 0, 1}, runLength);
+    starts.clear();
+    for (const Root &root : roots)
+      starts.push_back(runStart(b, root.value, start.base));
+  };
   for (int64_t v = 0; v < vectors; ++v) {
-    LaneIndex position = lane.addConstant(first, v * lanes);
-    for (auto [r, root] : llvm::enumerate(roots)) {
-      auto index = indexOf(b, root.value, position, lanes);
-      if (failed(index))
-        return failure();
-      values[r * vectors + v] = frame.at(root.value, *index, lanes);
-    }
+    LaneIndex at = lane.addConstant(first, v * width);
+    if (v == 0 || !oneRun)
+      enterRun(at);
+    LaneIndex offset = at;
+    if (runLength != count)
+      offset.base = arith::SubIOp::create(b, loc, at.base, start.base);
+    for (auto [r, root] : llvm::enumerate(roots))
+      values[r * vectors + v] = frame.at(
+          root.value, indexInRun(lane, root.value, starts[r], offset), width);
   }
   for (auto [r, root] : llvm::enumerate(roots))
     for (int64_t v = 0; v < vectors && root.place; ++v)
       store(b, root, values[r * vectors + v],
-            lane.addConstant(first, v * lanes).base);
+            lane.addConstant(first, v * width).base);
   return values;
 }
 
-/// The same where lanes do not stay together: a scalar loop, and the reducers'
-/// elements through memory.
-SmallVector<Value> Elements::computeOneByOne(OpBuilder &b, LaneIndex first,
-                                             int64_t vectors,
-                                             int64_t lanes) const {
+//===- Short runs --------------------------------------------------------===//
+
+void Elements::prepare(OpBuilder &b, LaneIndex begin, int64_t length) {
   LaneMath lane(b, loc);
-  SmallVector<Value> stages;
-  for (const Root &root : roots) {
-    Type element = storageType(tensorType(root.value).getElementType());
-    stages.push_back(
-        root.place ? Value() : stackBuffer(b, loc, element, vectors * lanes));
+  // Vectors may reach over both ends of the elements that are asked for.
+  stagesBegin = lane.addConstant({begin.base, 0, 1}, -lanes).base;
+  for (size_t r = stages.size(); r < reducers.size(); ++r) {
+    Type element = storageType(tensorType(roots[r].value).getElementType());
+    stages.push_back(stackBuffer(b, loc, element, kTreeChunk + 2 * lanes));
   }
-  buildLoop(
-      b, loc, lane.number(0), lane.number(vectors * lanes), 1, [&](Value i) {
-        FusedBody::Frame frame(body, b);
-        LaneIndex position = lane.add({first.base, 0, 1}, {i, 0, 1});
-        SmallVector<Value> values;
-        for (const Root &root : roots)
-          values.push_back(
-              frame.at(root.value, *indexOf(b, root.value, position, 1), 1));
-        for (auto [root, value, stage] : llvm::zip(roots, values, stages)) {
-          if (root.place)
-            store(b, root, value, position.base);
-          else
-            storeLanes(b, loc, value, stage, i);
-        }
-      });
-  SmallVector<Value> result(roots.size() * vectors);
-  for (auto [r, root] : llvm::enumerate(roots))
-    for (int64_t v = 0; v < vectors && !root.place; ++v)
-      result[r * vectors + v] =
-          loadLanes(b, loc, stages[r], {lane.number(v * lanes), 1, lanes},
-                    lanes, tensorType(root.value).getElementType());
-  return result;
+  Value end = lane.addConstant({begin.base, 0, 1}, length).base;
+  Value firstRun = lane.divide(begin.base, runLength);
+  Value endRun =
+      lane.divide(lane.addConstant({end, 0, 1}, runLength - 1).base, runLength);
+  buildLoop(b, loc, firstRun, endRun, 1, [&](Value run) {
+    computeRun(b, lane.mulConstant({run, 0, 1}, runLength).base, begin.base,
+               end);
+  });
+}
+
+/// The elements of [begin, end) in the run that starts with element `run`. The
+/// last vector is moved down to end where the run's part does, or to the run's
+/// start.
+void Elements::computeRun(OpBuilder &b, Value run, Value begin,
+                          Value end) const {
+  LaneMath lane(b, loc);
+  int64_t width =
+      mayRepeat ? llvm::bit_floor(uint64_t(std::min(lanes, runLength))) : 1;
+  SmallVector<Index> starts;
+  for (const Root &root : roots)
+    starts.push_back(runStart(b, root.value, run));
+  Value low = arith::MaxSIOp::create(b, loc, begin, run);
+  Value high = lane.addConstant({run, 0, 1}, runLength).base;
+  high = arith::MinSIOp::create(b, loc, end, high);
+  Value last = lane.addConstant({high, 0, 1}, -width).base;
+  last = arith::MaxSIOp::create(b, loc, last, run);
+  buildLoop(b, loc, low, high, width, [&](Value i) {
+    FusedBody::Frame frame(body, b);
+    Value at = width == 1 ? i : arith::MinSIOp::create(b, loc, i, last);
+    LaneIndex offset{arith::SubIOp::create(b, loc, at, run), 1, 1};
+    Value place = arith::SubIOp::create(b, loc, at, stagesBegin);
+    SmallVector<Value> values;
+    for (auto [root, start] : llvm::zip(roots, starts))
+      values.push_back(frame.at(
+          root.value, indexInRun(lane, root.value, start, offset), width));
+    for (auto [r, root] : llvm::enumerate(roots)) {
+      if (root.place)
+        store(b, root, values[r], at);
+      else
+        storeLanes(b, loc, values[r], stages[r], place);
+    }
+  });
+}
+
+int64_t inputBytes(KernelOp kernel) {
+  int64_t bytes = 0;
+  for (Value input : kernel.getInputs()) {
+    auto type = tensorType(input);
+    bytes += type.getNumElements() *
+             (storageType(type.getElementType()).getIntOrFloatBitWidth() / 8);
+  }
+  return bytes;
+}
+
+int64_t findRunLength(KernelOp kernel, ArrayRef<int64_t> space,
+                      int64_t firstDim) {
+  auto product = [](ArrayRef<int64_t> sizes) {
+    return ShapedType::getNumElements(sizes);
+  };
+  int64_t length = product(space.drop_front(firstDim)), all = product(space);
+  // An operand that is an input, or has an element for each of the space's.
+  auto isPlain = [&](BroadcastOp op) {
+    return isa<BlockArgument>(op.getX()) ||
+           product(tensorType(op.getX()).getShape()) == all;
+  };
+  for (Operation &op : kernel.getBody().front().without_terminator()) {
+    auto shape = tensorType(op.getResult(0)).getShape();
+    if (product(shape) != all || isa<ScalarOpInterface>(op) ||
+        isa<ReshapeOp, IdentityOp, StopGradientOp, ConstantOp, ReduceOp>(op))
+      continue;
+    // The trailing dimensions that a broadcast repeats, or keeps as they are,
+    // are one to it; to any other op only the innermost one is.
+    auto broadcast = dyn_cast<BroadcastOp>(op);
+    std::optional<bool> keeps;
+    int64_t run = 1;
+    for (int64_t dim = shape.size(); dim-- > 0;) {
+      if (shape[dim] == 1)
+        continue;
+      bool kept = false;
+      if (broadcast)
+        for (auto [i, to] : llvm::enumerate(broadcast.getDims()))
+          kept |= to == dim && tensorType(broadcast.getX()).getDimSize(i) != 1;
+      bool goesOn = broadcast && kept == keeps && (!kept || isPlain(broadcast));
+      if (keeps && !goesOn)
+        break;
+      keeps = kept;
+      run *= shape[dim];
+    }
+    length = std::gcd(length, run);
+  }
+  return length;
+}
+
+/// The place may lie behind the buffer's end; a prefetch does not fault.
+void Elements::prefetch(OpBuilder &b, Value first, int64_t length) const {
+  LaneMath lane(b, loc);
+  for (const Place &stream : streams) {
+    auto type = cast<MemRefType>(stream.buffer.getType());
+    int64_t bytes = type.getElementTypeBitWidth() / 8;
+    LaneIndex here = lane.add({stream.offset, 0, 1}, {first, 0, 1});
+    for (int64_t at = 0; at < length * bytes; at += kLineBytes) {
+      Value place = lane.addConstant(here, (kFetchAhead + at) / bytes).base;
+      memref::PrefetchOp::create(b, loc, stream.buffer, place,
+                                 /*isWrite=*/false, /*localityHint=*/3,
+                                 /*isDataCache=*/true);
+    }
+  }
 }
 
 void Elements::store(OpBuilder &b, const Root &root, Value value,

@@ -21,36 +21,65 @@ struct Root {
   bool nonTemporal = false;
 };
 
-/// Visits elements for a Sequence.
+/// Visits elements for a Sequence. Its elements come in runs of equal length,
+/// inside which an index moves in its innermost dimension alone.
 struct Elements {
-  /// The index in a value's shape of the sequence's element `position`. Fails
-  /// where the lanes of a vector do not stay one arithmetic progression; never
-  /// for one lane.
-  using IndexOf =
-      std::function<llvm::FailureOr<llvm::SmallVector<ir::LaneIndex>>(
-          mlir::OpBuilder &b, mlir::Value value, ir::LaneIndex position,
-          int64_t lanes)>;
+  /// The index in a value's shape of the sequence's element `position`, the
+  /// first of a run.
+  using RunStart = std::function<llvm::SmallVector<ir::LaneIndex>(
+      mlir::OpBuilder &b, mlir::Value value, mlir::Value position)>;
+
+  Elements(mlir::Location loc, FusedBody &body, llvm::ArrayRef<Root> roots,
+           llvm::ArrayRef<Reducer> reducers, int64_t count, int64_t lanes,
+           int64_t runLength, RunStart runStart)
+      : loc(loc), body(body), roots(roots), reducers(reducers), count(count),
+        lanes(lanes), runLength(runLength), runStart(std::move(runStart)) {}
 
   mlir::Location loc;
   FusedBody &body;
   llvm::ArrayRef<Root> roots; ///< The reducers' operands, then what is stored.
   llvm::ArrayRef<Reducer> reducers;
-  IndexOf indexOf;
+  int64_t count, lanes;
+  int64_t runLength; ///< `count` if the sequence is one run.
+  RunStart runStart;
+  /// Elements may be computed twice: none is stored over what it is made of.
+  bool mayRepeat = true;
+  /// Memory that lies in the order of the elements and is to be fetched ahead.
+  llvm::SmallVector<Place> streams;
 
-  llvm::SmallVector<Term> operator()(mlir::OpBuilder &b, ir::LaneIndex first,
-                                     int64_t vectors, int64_t lanes) const;
+  /// Whether vectors never cross runs. If they do, elements are computed ahead
+  /// of a visit, by prepare().
+  bool isDirect() const { return runLength == count || runLength % lanes == 0; }
+
+  /// Computes and stores elements [begin, begin + length), for visits of them.
+  void prepare(mlir::OpBuilder &b, ir::LaneIndex begin, int64_t length);
+
+  llvm::SmallVector<Term> visit(mlir::OpBuilder &b, ir::LaneIndex first,
+                                int64_t vectors, int64_t width) const;
 
 private:
-  llvm::FailureOr<llvm::SmallVector<mlir::Value>>
-  computeVectors(mlir::OpBuilder &b, ir::LaneIndex first, int64_t vectors,
-                 int64_t lanes) const;
-  llvm::SmallVector<mlir::Value> computeOneByOne(mlir::OpBuilder &b,
-                                                 ir::LaneIndex first,
-                                                 int64_t vectors,
-                                                 int64_t lanes) const;
+  using Index = llvm::SmallVector<ir::LaneIndex>;
+  void computeRun(mlir::OpBuilder &b, mlir::Value run, mlir::Value begin,
+                  mlir::Value end) const;
+  llvm::SmallVector<mlir::Value> compute(mlir::OpBuilder &b,
+                                         ir::LaneIndex first, int64_t vectors,
+                                         int64_t width) const;
+  void prefetch(mlir::OpBuilder &b, mlir::Value first, int64_t length) const;
   void store(mlir::OpBuilder &b, const Root &root, mlir::Value value,
              mlir::Value position) const;
+
+  llvm::SmallVector<mlir::Value> stages; ///< The reducers' prepared elements.
+  mlir::Value stagesBegin;               ///< The element at stage position 0.
 };
+
+/// Bytes of all inputs.
+int64_t inputBytes(ir::KernelOp kernel);
+
+/// The longest runs of a space's elements, of at most the dimensions from
+/// `firstDim` on: no op of the kernel tells elements of a run apart by anything
+/// but their distance.
+int64_t findRunLength(ir::KernelOp kernel, llvm::ArrayRef<int64_t> space,
+                      int64_t firstDim);
 
 } // namespace tessera::lowering::cpu
 

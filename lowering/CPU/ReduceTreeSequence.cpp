@@ -1,5 +1,6 @@
 // Loops over a sequence's vectors, its last few elements, and its chunks.
 #include "lowering/CPU/ReduceTreeSequence.h"
+#include "lowering/CPU/ReduceTreeChunk.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
@@ -14,6 +15,11 @@ SmallVector<Term> Sequence::chunk(OpBuilder &b, LaneIndex begin, int64_t count,
                                   int64_t before) const {
   assert((reducers.empty() || count <= kTreeChunk) && "more than one chunk");
   LaneMath lane(b, loc);
+  if (prepare) {
+    prepare(b, begin, count);
+    if (reducers.empty())
+      return {};
+  }
   SmallVector<ChunkState> states;
   for (const Reducer &reducer : reducers)
     states.emplace_back(reducer, lanes).start(b, vectorsPerStep);

@@ -24,6 +24,10 @@ public:
         vectorsPerStep(vectorsPerStep), visit(std::move(visit)) {}
 
   bool mayRepeat = true;
+  /// If set, is called with each chunk before its elements are visited; without
+  /// reducers with all elements, and none is visited then.
+  std::function<void(mlir::OpBuilder &b, ir::LaneIndex begin, int64_t length)>
+      prepare;
 
   /// Visits elements [begin, begin + count), of which at least `before` others
   /// come before them. With reducers count is at most kTreeChunk, and the

@@ -31,8 +31,7 @@ class RowReduceEmitter {
 public:
   RowReduceEmitter(KernelOp kernel, StringRef name, const TargetInfo &target,
                    ModuleOp module, const RowPlan &plan)
-      : kernel(kernel), target(target), plan(plan),
-        yield(cast<YieldOp>(kernel.getBody().front().getTerminator())) {
+      : kernel(kernel), target(target), plan(plan) {
     chooseLanes();
     placeScratch();
     rowsPerTile =
@@ -71,7 +70,7 @@ private:
 
   OpBuilder &b() { return launch->body(); }
   RankedTensorType outputType(unsigned output) {
-    return tensorType(yield.getValues()[output]);
+    return tensorType(plan.outputs[output]);
   }
 
   void chooseLanes();
@@ -91,7 +90,6 @@ private:
   KernelOp kernel;
   const TargetInfo &target;
   const RowPlan &plan;
-  YieldOp yield;
   int64_t lanes, rowsPerTile, tileBytes = 0;
   llvm::MapVector<Value, Scratch> scratch;
   llvm::SmallDenseSet<unsigned> scratchOutputs;
@@ -163,7 +161,7 @@ RowReduceEmitter::Scratch RowReduceEmitter::placeKept(Value value, size_t pass,
   // Its own row, or one of the last pass: all reads are over then.
   for (size_t p : {pass, plan.passes.size() - 1})
     for (unsigned output : plan.passes[p].outputs) {
-      bool own = yield.getValues()[output] == value;
+      bool own = plan.outputs[output] == value;
       bool borrowed = p > pass && p == plan.passes.size() - 1 &&
                       outputType(output).getElementType() == element;
       if ((own || borrowed) && scratchOutputs.insert(output).second)
@@ -231,7 +229,7 @@ void RowReduceEmitter::emitRow(Value row) {
     emitPass(pass);
   }
   for (unsigned output : plan.rowOutputs)
-    storeLanes(b(), launch->loc(), atRow(yield.getValues()[output]),
+    storeLanes(b(), launch->loc(), atRow(plan.outputs[output]),
                launch->outputs()[output], row);
 }
 
@@ -249,13 +247,30 @@ void RowReduceEmitter::emitPass(const RowPass &pass) {
   for (const Reducer &reducer : reducers)
     buffers.push_back(partials(reducer, reductionsDone++));
   SmallVector<Root> roots = rootsOf(pass);
-  Elements elements{launch->loc(), *body, roots, reducers,
-                    [&](auto &b, Value value, LaneIndex at, int64_t width) {
-                      return plan.indexOf(b, value, row, at, width);
+  Elements elements{launch->loc(),
+                    *body,
+                    roots,
+                    reducers,
+                    plan.cols,
+                    lanes,
+                    plan.runLength,
+                    [&](OpBuilder &b, Value value, Value at) {
+                      return plan.indexOf(b, value, row, at);
                     }};
-  Sequence sequence(launch->loc(), reducers, lanes, vectorsPerStep(pass),
-                    elements);
-  sequence.mayRepeat = !overwritesWhatItReads(pass);
+  elements.mayRepeat = !overwritesWhatItReads(pass);
+  if (inputBytes(kernel) > target.l2)
+    for (unsigned input : pass.streams)
+      elements.streams.push_back({launch->inputs()[input], rowStart});
+  Sequence sequence(
+      launch->loc(), reducers, lanes, vectorsPerStep(pass),
+      [&](OpBuilder &b, LaneIndex first, int64_t vectors, int64_t width) {
+        return elements.visit(b, first, vectors, width);
+      });
+  sequence.mayRepeat = elements.mayRepeat;
+  if (!elements.isDirect())
+    sequence.prepare = [&](OpBuilder &b, LaneIndex begin, int64_t length) {
+      elements.prepare(b, begin, length);
+    };
   SmallVector<Term> terms = sequence.all(b(), plan.cols, buffers);
   for (auto [reducer, term] : llvm::zip(reducers, terms))
     supplyRow(reducer.getOp().getY(), reducer.result(b(), term));
@@ -268,13 +283,13 @@ SmallVector<Root> RowReduceEmitter::rootsOf(const RowPass &pass) {
   for (ReduceOp reduce : pass.reduces)
     roots.push_back({reduce.getX(), std::nullopt});
   for (unsigned output : pass.outputs)
-    roots.push_back({yield.getValues()[output],
+    roots.push_back({plan.outputs[output],
                      Place{launch->outputs()[output], rowStart},
                      isStreaming(output)});
   for (Value value : pass.kept) {
     const Scratch &place = scratch.find(value)->second;
     bool stored =
-        place.where == Where::Output && yield.getValues()[place.at] == value;
+        place.where == Where::Output && plan.outputs[place.at] == value;
     if (!stored)
       roots.push_back({value, placeOf(value)});
   }

@@ -4,6 +4,7 @@
 // What a later walk reads of an earlier one is computed again if that is cheap,
 // and kept in a scratch row if not: an exponential is never computed twice.
 #include "lowering/CPU/RowReducePlan.h"
+#include "lowering/CPU/ReduceTreeElements.h"
 
 using namespace mlir;
 using namespace tessera::ir;
@@ -29,12 +30,22 @@ static int64_t ownCost(Operation *op) {
 LogicalResult RowPlan::analyse() {
   if (failed(findSpace()) || failed(findAccesses()))
     return failure();
+  runLength = findRunLength(kernel, space, kept);
   findPasses();
   findKept();
   return success();
 }
 
+/// What lies in memory as the value does.
+static Value withoutReshapes(Value value) {
+  while (auto reshape = value.getDefiningOp<ReshapeOp>())
+    value = reshape.getX();
+  return value;
+}
+
 LogicalResult RowPlan::findSpace() {
+  for (Value value : kernel.getBody().front().getTerminator()->getOperands())
+    outputs.push_back(withoutReshapes(value));
   auto reduces = kernel.getBody().front().getOps<ReduceOp>();
   if (reduces.empty())
     return kernel.emitOpError("a row kernel needs a reduction");
@@ -77,42 +88,29 @@ std::optional<int64_t> RowPlan::rowRank(ArrayRef<int64_t> shape) const {
   return std::nullopt;
 }
 
-FailureOr<SmallVector<LaneIndex>> RowPlan::indexOf(OpBuilder &b, Value value,
-                                                   Value row,
-                                                   LaneIndex position,
-                                                   int64_t lanes) const {
+SmallVector<LaneIndex> RowPlan::indexOf(OpBuilder &b, Value value, Value row,
+                                        Value position) const {
   auto shape = tensorType(value).getShape();
   LaneMath lane(b, value.getLoc());
   auto split = rowRank(shape);
-  if (!split)
-    return lane.delinearize(
-        lane.add(lane.mulConstant({row, 0, 1}, cols), position), shape, lanes);
-  SmallVector<LaneIndex> index =
-      *lane.delinearize({row, 0, 1}, shape.take_front(*split), 1);
-  auto inner = shape.drop_front(*split);
-  if (!flat &&
-      llvm::count_if(inner, [](int64_t size) { return size != 1; }) > 1) {
-    auto inRow = lane.delinearize(position, inner, lanes);
-    if (failed(inRow))
-      return failure();
-    index.append(*inRow);
-    return index;
+  if (!split) {
+    LaneIndex start = lane.mulConstant({row, 0, 1}, cols);
+    return *lane.delinearize(lane.add(start, {position, 0, 1}), shape, 1);
   }
-  index.append(inner.size(), lane.constant(0));
-  for (int64_t i = shape.size(); i-- > *split;)
-    if (shape[i] != 1) {
-      index[i] = position;
-      break;
-    }
+  auto index = *lane.delinearize({row, 0, 1}, shape.take_front(*split), 1);
+  if (getConstantIntValue(position) == 0)
+    index.append(shape.size() - *split, lane.constant(0));
+  else
+    index.append(
+        *lane.delinearize({position, 0, 1}, shape.drop_front(*split), 1));
   return index;
 }
 
-//===- Accesses
-//------------------------------------------------------------------------------------------------===//
+//===- Accesses ----------------------------------------------------------===//
 
 LogicalResult RowPlan::findAccesses() {
   Block &block = kernel.getBody().front();
-  for (Value value : block.getTerminator()->getOperands()) {
+  for (Value value : outputs) {
     int64_t elements = tensorType(value).getNumElements();
     if (elements != rows && elements != rows * cols)
       return kernel.emitOpError("a row kernel's outputs have an element for "
@@ -137,30 +135,15 @@ LogicalResult RowPlan::findAccesses() {
   return success();
 }
 
-/// Whether the op computes or reads without regard to where in the row it is.
-static bool ignoresPosition(Operation &op) {
-  return isa<ScalarOpInterface>(op) ||
-         isa<BroadcastOp, ReshapeOp, IdentityOp, StopGradientOp, ConstantOp,
-             ReduceOp>(op);
-}
-
 void RowPlan::readOperands(Operation &op, unsigned access) {
-  int64_t inner = llvm::count_if(ArrayRef(space).drop_front(kept),
-                                 [](int64_t size) { return size != 1; });
-  bool inRow = access & (kFull | kColumn);
-  if (inRow && inner > 1 && !ignoresPosition(op))
-    flat = false;
   unsigned reads = kOther;
   if (isa<ScalarOpInterface>(op) ||
       isa<ReshapeOp, IdentityOp, StopGradientOp>(op))
     reads = access;
   else if (isa<ReduceOp>(op))
     reads = kFull;
-  else if (auto broadcast = dyn_cast<BroadcastOp>(op)) {
+  else if (auto broadcast = dyn_cast<BroadcastOp>(op))
     reads = throughBroadcast(broadcast, access);
-    if (inRow && inner > 1 && (reads & kOther))
-      flat = false;
-  }
   for (Value operand : op.getOperands())
     accesses[operand] |= reads;
 }
@@ -200,8 +183,7 @@ unsigned RowPlan::throughBroadcast(BroadcastOp op, unsigned access) const {
   return reads;
 }
 
-//===- Passes
-//--------------------------------------------------------------------------------------------------===//
+//===- Passes ------------------------------------------------------------===//
 
 void RowPlan::findPasses() {
   auto pass = [&](int index) -> RowPass & {
@@ -213,8 +195,7 @@ void RowPlan::findPasses() {
   for (ReduceOp reduce : block.getOps<ReduceOp>())
     if (accesses.lookup(reduce.getY()))
       pass(levels.lookup(reduce.getX())).reduces.push_back(reduce);
-  for (auto [i, value] :
-       llvm::enumerate(block.getTerminator()->getOperands())) {
+  for (auto [i, value] : llvm::enumerate(outputs)) {
     if (accesses.lookup(value) & kFull &&
         tensorType(value).getNumElements() != rows)
       pass(levels.lookup(value)).outputs.push_back(i);
@@ -233,13 +214,12 @@ void RowPlan::findPasses() {
 }
 
 void RowPlan::findKept() {
-  Operation *yield = kernel.getBody().front().getTerminator();
   for (auto [index, pass] : llvm::enumerate(passes)) {
     llvm::SmallDenseSet<Value> seen;
     for (ReduceOp reduce : pass.reduces)
       walk(reduce.getX(), index, seen);
     for (unsigned output : pass.outputs)
-      walk(yield->getOperand(output), index, seen);
+      walk(outputs[output], index, seen);
   }
 }
 
@@ -250,6 +230,11 @@ void RowPlan::walk(Value value, int index, llvm::SmallDenseSet<Value> &seen) {
     return;
   if (!op || accesses.lookup(value) == kRow) {
     passes[index].cost += 1;
+    bool isElements =
+        !op && tensorType(value).getNumElements() == rows * cols && cols > 1;
+    if (isElements && computedIn.try_emplace(value, index).second)
+      passes[index].streams.push_back(
+          cast<BlockArgument>(value).getArgNumber());
     return;
   }
   auto it = computedIn.find(value);

@@ -21,13 +21,14 @@ enum Access : unsigned {
 /// One walk over a row.
 struct RowPass {
   llvm::SmallVector<ir::ReduceOp> reduces;
-  llvm::SmallVector<unsigned>
-      outputs; ///< Those with an element for each of the row's that are stored.
-  llvm::SmallVector<mlir::Value>
-      kept; ///< Values that later passes need and that are too costly to
-            ///< compute again.
-  int64_t cost =
-      0; ///< About the number of instructions for a vector of elements.
+  /// Outputs of an element for each of the row's that the pass stores.
+  llvm::SmallVector<unsigned> outputs;
+  /// Values that later passes need and that are too costly to compute again.
+  llvm::SmallVector<mlir::Value> kept;
+  /// Inputs of an element for each of the row's that no pass before has read.
+  llvm::SmallVector<unsigned> streams;
+  /// About the number of instructions for a vector of elements.
+  int64_t cost = 0;
 };
 
 class RowPlan {
@@ -38,24 +39,23 @@ public:
   llvm::LogicalResult analyse();
 
   int64_t rows = 1, cols = 1;
-  llvm::SmallVector<RowPass> passes;
+  std::vector<RowPass> passes;
+  /// The outputs' values, or what they are reshapes of.
+  llvm::SmallVector<mlir::Value> outputs;
   /// Values of one element a row that walks read; each is available after
   /// `level` passes.
   llvm::SmallVector<mlir::Value> rowValues;
   llvm::SmallVector<unsigned> rowOutputs;
-  /// The row's elements may be numbered in the innermost dimension alone, with
-  /// the other dimensions of the row at 0: no op looks at them apart.
-  bool flat = true;
+  int64_t runLength = 1; ///< Of the runs in a row, see findRunLength().
 
   int level(mlir::Value value) const { return levels.lookup(value); }
   /// The number of leading dimensions of `shape` that number the rows, if its
   /// elements are those of the rows.
   std::optional<int64_t> rowRank(llvm::ArrayRef<int64_t> shape) const;
-  /// The index in a value's shape of element `position` of the row. Fails where
-  /// lanes cross an inner dimension.
-  llvm::FailureOr<llvm::SmallVector<ir::LaneIndex>>
-  indexOf(mlir::OpBuilder &b, mlir::Value value, mlir::Value row,
-          ir::LaneIndex position, int64_t lanes) const;
+  /// The index in a value's shape of element `position` of a row.
+  llvm::SmallVector<ir::LaneIndex> indexOf(mlir::OpBuilder &b,
+                                           mlir::Value value, mlir::Value row,
+                                           mlir::Value position) const;
 
 private:
   llvm::LogicalResult findSpace();

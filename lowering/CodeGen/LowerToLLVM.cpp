@@ -41,7 +41,7 @@ namespace {
 bool convertsDirectly(Operation *op) {
   if (isa<memref::LoadOp, memref::StoreOp, memref::ViewOp, memref::AllocaOp,
           memref::GetGlobalOp, memref::GlobalOp, memref::CastOp,
-          memref::ReinterpretCastOp, vector::LoadOp, vector::StoreOp,
+          memref::ReinterpretCastOp, memref::PrefetchOp, vector::LoadOp, vector::StoreOp,
           vector::MaskedLoadOp, vector::MaskedStoreOp, vector::ExtractOp,
           vector::InsertOp, vector::ReductionOp>(op))
     return true;

@@ -54,8 +54,7 @@ KernelOp KernelMaker::finish(KernelKind kind) {
   return kernel;
 }
 
-//===- Compilation
-//---------------------------------------------------------------------------------------------===//
+//===- Compilation -------------------------------------------------------===//
 
 static OwningOpRef<ModuleOp> emitModule(KernelOp kernel,
                                         const TargetInfo &target) {
@@ -126,8 +125,7 @@ std::optional<CompiledKernel> compileKernel(KernelOp kernel,
   return compiled;
 }
 
-//===- Running
-//-------------------------------------------------------------------------------------------------===//
+//===- Running -----------------------------------------------------------===//
 
 namespace {
 

@@ -14,8 +14,7 @@ using namespace tessera::lowering;
 
 namespace tessera::test {
 
-//===- The tree
-//------------------------------------------------------------------------------------------------===//
+//===- The tree ----------------------------------------------------------===//
 
 /// Sums or products of the contract: chunks of 1,024; groups of four
 /// neighbours; 16 lanes.
@@ -160,8 +159,7 @@ static Bytes reduceTensor(ReduceOp op, const Bytes &bytes) {
   }
 }
 
-//===- Op by op
-//------------------------------------------------------------------------------------------------===//
+//===- Op by op ----------------------------------------------------------===//
 
 /// A function of one op, with or without a kernel around it.
 static func::FuncOp functionOf(Operation *op, ModuleOp module, bool inKernel) {
@@ -230,8 +228,7 @@ std::vector<Bytes> evaluateKernel(KernelOp kernel,
   return outputs;
 }
 
-//===- Numbers
-//-------------------------------------------------------------------------------------------------===//
+//===- Numbers -----------------------------------------------------------===//
 
 template <typename T>
 static void fillReal(Bytes &bytes, std::mt19937 &random, bool special) {

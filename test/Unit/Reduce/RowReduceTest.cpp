@@ -72,8 +72,7 @@ TEST(RowReduce, MoreThanAMillionColumns) {
   checkReduction(Reduction::max, {1, (1 << 20) + 1}, 1, 64, true, 1, false);
 }
 
-//===- Fused bodies
-//--------------------------------------------------------------------------------------------===//
+//===- Fused bodies ------------------------------------------------------===//
 
 /// exp(x - max) / sum(exp(x - max)) along the last dimension.
 Expr softmax(Expr x) {
