@@ -74,7 +74,10 @@ Value FunctionBuilder::add(Value x, int64_t y) {
 }
 
 Value FunctionBuilder::sub(Value x, Value y) {
-  if (constantOf(y) == 0)
+  auto p = constantOf(x), q = constantOf(y);
+  if (p && q)
+    return index(*p - *q);
+  if (q == 0)
     return x;
   return arith::SubIOp::create(b, loc, x, y);
 }
@@ -182,6 +185,12 @@ Value FunctionBuilder::broadcast(VectorType type, Value flat, Value at) {
 
 Value FunctionBuilder::shuffle(Value x, Value y, ArrayRef<int64_t> lanes) {
   return vector::ShuffleOp::create(b, loc, x, y, lanes);
+}
+
+void FunctionBuilder::prefetch(Value flat, Value at, bool isWrite) {
+  memref::PrefetchOp::create(b, loc, flat, ValueRange(at), isWrite,
+                             /*localityHint=*/isWrite ? 2 : 3,
+                             /*isDataCache=*/true);
 }
 
 void FunctionBuilder::transpose(Values &vectors) {

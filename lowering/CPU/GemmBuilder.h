@@ -65,6 +65,7 @@ public:
                         mlir::Value at);
   mlir::Value shuffle(mlir::Value x, mlir::Value y,
                       llvm::ArrayRef<int64_t> lanes);
+  void prefetch(mlir::Value flat, mlir::Value at, bool isWrite);
   /// Transposes a square held in registers.
   void transpose(Values &vectors);
   /// x * y + z as the contract has it: fused on float targets that can.
@@ -121,6 +122,11 @@ struct GemmEmission {
     return mlir::MemRefType::get({elements}, element());
   }
 
+  /// Register blocks read B where it is, stored as [n, k].
+  bool readsTransposedB() const {
+    return kernel.shape.transB && plan.packB == Packing::None;
+  }
+
   /// Columns of a register block.
   int64_t blockColumns() const { return plan.vectors * plan.lanes; }
   PanelLayout panelsA() const;
@@ -130,32 +136,47 @@ struct GemmEmission {
                       mlir::Value batch, mlir::Value k,
                       mlir::Value panel) const;
 
-  // Partial results of a tile: the chains cut by a step of k, and the totals of
-  // the chunks before.
-  bool stepsOverK() const { return plan.kBlock < kernel.shape.k; }
-  int64_t partialColumns() const;
-  mlir::MemRefType partialsType() const;
+  /// x times the length of the step of k that begins at `k`.
+  mlir::Value timesStep(FunctionBuilder &f, mlir::Value x, mlir::Value k) const;
 
-  // The workspace: packed A, then packed B.
+  // Totals of the chunks of k before the one at hand: in the result if its rows
+  // are whole vectors, else in the workspace.
+  bool stepsOverK() const { return plan.kBlock < kernel.shape.k; }
+  bool totalsInResult() const;
+  int64_t totalColumns() const;
+  mlir::MemRefType totalsType() const;
+  mlir::Value totals(FunctionBuilder &f) const;
+  mlir::Value totalsAt(FunctionBuilder &f, mlir::Value batch, mlir::Value row,
+                       mlir::Value column) const;
+
+  // The workspace: packed A, packed B, totals.
   int64_t packedABytes() const;
   int64_t packedBBytes() const;
-  int64_t workspaceBytes() const { return packedABytes() + packedBBytes(); }
+  int64_t totalsBytes() const;
+  int64_t workspaceBytes() const {
+    return packedABytes() + packedBBytes() + totalsBytes();
+  }
   mlir::Value packedA(FunctionBuilder &f) const {
-    return packed(f, 0, packedABytes());
+    return workspace(f, 0, packedABytes());
   }
   mlir::Value packedB(FunctionBuilder &f) const {
-    return packed(f, packedABytes(), packedBBytes());
+    return workspace(f, packedABytes(), packedBBytes());
   }
 
   llvm::SmallVector<mlir::Type> launchArguments() const;
   /// Marks a finished launch: tile count, and each buffer distinct from the
   /// others.
   void finishLaunch(FunctionBuilder &f, int64_t tiles) const;
+  /// Hands `valid` lanes of a vector to the epilogue: by mask, or in pieces of
+  /// a power of two of lanes.
+  void store(FunctionBuilder &f, mlir::ValueRange buffers, mlir::Value batch,
+             mlir::Value row, mlir::Value column, mlir::Value x,
+             int64_t valid) const;
   /// A buffer as a one-dimensional memref.
   mlir::Value flatBuffer(FunctionBuilder &f, mlir::Value buffer) const;
 
 private:
-  mlir::Value packed(FunctionBuilder &f, int64_t from, int64_t bytes) const;
+  mlir::Value workspace(FunctionBuilder &f, int64_t from, int64_t bytes) const;
   int64_t packedBytes(const PanelLayout &layout, bool shared) const;
 };
 
@@ -172,11 +193,19 @@ struct ReadStrides {
 
 void emitPackLaunch(const GemmEmission &e);
 void emitComputeLaunch(const GemmEmission &e);
+/// The launches of a product with few rows whose B streams from memory: one for
+/// the chunks, one that adds them.
+void emitStreamLaunches(const GemmEmission &e);
+
+/// Packs the panels [begin, end) of B for the chunk of k that starts at `k`
+/// into `buffer`.
+void emitTilePacking(const GemmEmission &e, FunctionBuilder &f,
+                     mlir::Value batch, mlir::Value k, mlir::Value begin,
+                     mlir::Value end, mlir::Value buffer);
 
 /// Arguments of a register block's function: flat A and flat B, the index of
-/// each one's first element at k = 0, batch, row and column; the kernel's
-/// buffers; and if k goes in steps, the partial results, the index of the
-/// first, and the first k.
+/// each one's first element, batch, row and column; the kernel's buffers; and
+/// if k goes in steps, the totals and the first k.
 mlir::func::FuncOp emitRegisterBlock(const GemmEmission &e, RegisterBlock block,
                                      mlir::MemRefType a, mlir::MemRefType b,
                                      ReadStrides strides);

@@ -1,0 +1,195 @@
+// The launches of a Gemm with few rows: B is read once, in the order in which
+// it lies in memory.
+#include "lowering/CPU/GemmBuilder.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+namespace tessera::lowering::cpu {
+namespace {
+
+/// Rows of B that are held in registers while the rows of A pass.
+constexpr int64_t kGroup = 8;
+
+/// Builds both launches. The sums of each chunk of k lie in the workspace, as
+/// [chunk, batch, row, column] with padded rows.
+class StreamBuilder {
+public:
+  StreamBuilder(const GemmEmission &e)
+      : e(e), s(e.kernel.shape), p(e.plan), type(e.vectorType()),
+        columns(e.totalColumns()),
+        columnTiles(llvm::divideCeil(s.n, p.tileColumns)),
+        chunks(llvm::divideCeil(s.k, kProductChunk)) {}
+
+  void build() {
+    FunctionBuilder chunkLaunch(e.module, e.loc, e.kernel.name + "_chunks",
+                                e.launchArguments(), /*isPrivate=*/false);
+    emitChunks(chunkLaunch);
+    e.finishLaunch(chunkLaunch, s.batch * chunks * columnTiles);
+    FunctionBuilder addLaunch(e.module, e.loc, e.kernel.name,
+                              e.launchArguments(), /*isPrivate=*/false);
+    emitAddition(addLaunch);
+    e.finishLaunch(addLaunch, s.batch * columnTiles);
+  }
+
+private:
+  /// The tile's columns, in whole vectors, and the end of those.
+  std::pair<Value, Value> columnsOf(FunctionBuilder &f, Value columnTile,
+                                    int64_t end) {
+    if (columnTiles == 1)
+      return {f.index(0), f.index(end)};
+    Value begin = f.mul(columnTile, p.tileColumns);
+    return {begin, f.min(f.add(begin, p.tileColumns), f.index(end))};
+  }
+
+  Value sumsAt(FunctionBuilder &f, Value chunk, Value batch, Value row,
+               Value column) {
+    Value at = f.add(f.mul(chunk, s.batch), batch);
+    at = f.add(f.mul(at, s.m), row);
+    return f.add(f.mul(at, columns), column);
+  }
+
+  void emitChunks(FunctionBuilder &f) {
+    a = p.packA ? e.packedA(f) : e.flatBuffer(f, f.arg(e.kernel.a.buffer));
+    if (!e.kernel.b.load)
+      b = e.flatBuffer(f, f.arg(e.kernel.b.buffer));
+    sums = e.streamSums(f);
+    unsigned last = f.function.getNumArguments() - 1;
+    f.loop(f.arg(last - 1), f.arg(last), 1, [&](Value tile) {
+      Value columnTile = f.rem(tile, columnTiles);
+      Value rest = f.div(tile, columnTiles);
+      Value chunk = f.rem(rest, chunks);
+      batch = s.batch == 1 ? f.index(0) : f.div(rest, chunks);
+      auto [begin, end] = columnsOf(f, columnTile, s.n);
+      Value first = sumsAt(f, chunk, batch, f.index(0), f.index(0));
+      f.loop(f.index(0), f.index(s.m), 1, [&](Value row) {
+        f.loop(begin, end, p.lanes, [&](Value column) {
+          f.store(f.zero(type), sums,
+                  f.add(f.add(first, f.mul(row, columns)), column));
+        });
+      });
+      Value k = f.mul(chunk, kProductChunk);
+      Value kEnd = chunks == 1 ? f.index(s.k)
+                               : f.min(f.add(k, kProductChunk), f.index(s.k));
+      Value groups = groupEnd(f, k, kEnd);
+      f.loop(k, groups, kGroup,
+             [&](Value at) { addGroup(f, at, kGroup, begin, end, first); });
+      f.loop(groups, kEnd, 1,
+             [&](Value at) { addGroup(f, at, 1, begin, end, first); });
+    });
+  }
+
+  /// The end of the whole groups; a chunk is a multiple of them.
+  Value groupEnd(FunctionBuilder &f, Value k, Value kEnd) {
+    static_assert(kProductChunk % kGroup == 0);
+    return s.k % kGroup ? f.min(kEnd, f.index(s.k / kGroup * kGroup)) : kEnd;
+  }
+
+  /// Adds the products with `count` rows of B, from k on, to all rows' sums.
+  void addGroup(FunctionBuilder &f, Value k, int64_t count, Value begin,
+                Value end, Value first) {
+    int64_t full = s.n / p.lanes * p.lanes;
+    auto visit = [&](Value column, int64_t valid) {
+      Values rows;
+      for (int64_t x = 0; x < count; ++x)
+        rows.push_back(loadB(f, f.add(k, x), column, valid));
+      f.loop(f.index(0), f.index(s.m), 1, [&](Value row) {
+        Value at = f.add(f.add(first, f.mul(row, columns)), column);
+        Value sum = f.load(type, sums, at);
+        for (int64_t x = 0; x < count; ++x)
+          sum = f.multiplyAdd(f.broadcast(type, a, aAt(f, row, f.add(k, x))),
+                              rows[x], sum, e.target.fma);
+        f.store(sum, sums, at);
+      });
+    };
+    f.loop(begin, full < s.n ? f.min(end, f.index(full)) : end, p.lanes,
+           [&](Value column) { visit(column, p.lanes); });
+    if (full == s.n)
+      return;
+    auto tail = [&] { visit(f.index(full), s.n - full); };
+    if (columnTiles == 1)
+      return tail();
+    f.when(f.equal(end, s.n), tail);
+  }
+
+  Value aAt(FunctionBuilder &f, Value row, Value k) {
+    int64_t stride = e.panelsA().first.stride;
+    Value aBatch = s.sharedA ? f.index(0) : batch;
+    if (p.packA)
+      return f.add(f.add(f.mul(aBatch, s.k * stride), f.mul(k, stride)), row);
+    Value base = f.mul(aBatch, s.m * s.k);
+    return s.transA ? f.add(f.add(base, f.mul(k, s.m)), row)
+                    : f.add(f.add(base, f.mul(row, s.k)), k);
+  }
+
+  Value loadB(FunctionBuilder &f, Value k, Value column, int64_t valid) {
+    Value bBatch = s.sharedB ? f.index(0) : batch;
+    Value mask = valid < p.lanes ? f.mask(valid, p.lanes) : Value();
+    if (e.kernel.b.load)
+      return e.kernel.b.load(f.b, f.loc, f.args(0, e.kernel.buffers.size()),
+                             bBatch, k, column, p.lanes, mask);
+    Value at = f.add(f.mul(f.add(f.mul(bBatch, s.k), k), s.n), column);
+    if (!mask)
+      return f.load(type, b, at);
+    return vector::MaskedLoadOp::create(f.b, f.loc, type, b, ValueRange(at),
+                                        mask, f.zero(type));
+  }
+
+  /// Adds the chunks in order and runs the epilogue.
+  void emitAddition(FunctionBuilder &f) {
+    sums = e.streamSums(f);
+    unsigned last = f.function.getNumArguments() - 1;
+    int64_t full = s.n / p.lanes * p.lanes;
+    f.loop(f.arg(last - 1), f.arg(last), 1, [&](Value tile) {
+      Value columnTile = f.rem(tile, columnTiles);
+      Value batch = s.batch == 1 ? f.index(0) : f.div(tile, columnTiles);
+      auto [begin, end] = columnsOf(f, columnTile, full);
+      f.loop(f.index(0), f.index(s.m), 1, [&](Value row) {
+        auto finish = [&](Value column, int64_t valid) {
+          e.store(f, f.args(0, e.kernel.buffers.size()), batch, row, column,
+                  total(f, batch, row, column), valid);
+        };
+        f.loop(begin, end, p.lanes,
+               [&](Value column) { finish(column, p.lanes); });
+        if (full == s.n)
+          return;
+        auto tail = [&] { finish(f.index(full), s.n - full); };
+        if (columnTiles == 1)
+          return tail();
+        f.when(f.equal(columnTile, columnTiles - 1), tail);
+      });
+    });
+  }
+
+  Value total(FunctionBuilder &f, Value batch, Value row, Value column) {
+    Value first = f.load(type, sums, sumsAt(f, f.index(0), batch, row, column));
+    return f
+        .loop(f.index(1), f.index(chunks), 1, first,
+              [&](Value chunk, ValueRange before) {
+                Value chain =
+                    f.load(type, sums, sumsAt(f, chunk, batch, row, column));
+                return Values{f.addVectors(before.front(), chain)};
+              })
+        .front();
+  }
+
+  const GemmEmission &e;
+  const GemmShape &s;
+  const GemmPlan &p;
+  VectorType type;
+  const int64_t columns, columnTiles, chunks;
+  Value a, b, sums, batch;
+};
+
+} // namespace
+
+int64_t GemmEmission::streamBytes() const {
+  if (!plan.streams)
+    return 0;
+  const GemmShape &s = kernel.shape;
+  return llvm::divideCeil(s.k, kProductChunk) * s.batch * s.m * totalColumns() *
+         elementBytes();
+}
+
+void emitStreamLaunches(const GemmEmission &e) { StreamBuilder(e).build(); }
+
+} // namespace tessera::lowering::cpu
