@@ -23,7 +23,7 @@ MemRefType GemmEmission::totalsType() const {
 }
 
 int64_t GemmEmission::totalsBytes() const {
-  if (!stepsOverK() || totalsInResult())
+  if (!stepsOverK() || plan.streams || totalsInResult())
     return 0;
   return totalsType().getNumElements() * elementBytes();
 }

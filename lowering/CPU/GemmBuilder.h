@@ -149,12 +149,16 @@ struct GemmEmission {
   mlir::Value totalsAt(FunctionBuilder &f, mlir::Value batch, mlir::Value row,
                        mlir::Value column) const;
 
-  // The workspace: packed A, packed B, totals.
+  // The workspace: packed A, packed B, totals or a stream's sums.
   int64_t packedABytes() const;
   int64_t packedBBytes() const;
   int64_t totalsBytes() const;
+  int64_t streamBytes() const;
   int64_t workspaceBytes() const {
-    return packedABytes() + packedBBytes() + totalsBytes();
+    return packedABytes() + packedBBytes() + totalsBytes() + streamBytes();
+  }
+  mlir::Value streamSums(FunctionBuilder &f) const {
+    return workspace(f, packedABytes(), streamBytes());
   }
   mlir::Value packedA(FunctionBuilder &f) const {
     return workspace(f, 0, packedABytes());

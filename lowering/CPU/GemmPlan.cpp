@@ -113,11 +113,12 @@ private:
     columns = std::min(columns, s.n);
     int64_t columnTiles = llvm::divideCeil(s.n, columns);
     if (plan.packB != Packing::Tile)
-      blocks = std::min(blocks,
-                        llvm::divideCeil(plan.rowBlocks * columnTiles, wanted));
+      blocks = std::min<int64_t>(
+          blocks, llvm::divideCeil(plan.rowBlocks * columnTiles, wanted));
     blocks = std::max<int64_t>(blocks, 1);
     int64_t rowTiles = llvm::divideCeil(plan.rowBlocks, blocks);
-    columns = std::min(columns, llvm::divideCeil(s.n * rowTiles, wanted));
+    columns =
+        std::min<int64_t>(columns, llvm::divideCeil(s.n * rowTiles, wanted));
     plan.tileBlocks = blocks;
     plan.tileColumns = llvm::alignTo(columns, width);
   }
