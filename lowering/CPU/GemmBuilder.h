@@ -153,6 +153,7 @@ struct GemmEmission {
   int64_t packedABytes() const;
   int64_t packedBBytes() const;
   int64_t totalsBytes() const;
+  int64_t streamColumns() const;
   int64_t streamBytes() const;
   int64_t workspaceBytes() const {
     return packedABytes() + packedBBytes() + totalsBytes() + streamBytes();

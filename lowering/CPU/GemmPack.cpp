@@ -10,6 +10,8 @@ namespace {
 /// Elements a tile of packing should have: enough to be worth handing to a
 /// thread, few enough to share the work.
 constexpr int64_t kTileElements = 32 << 10;
+/// A divisor of each step of k that is less than k.
+constexpr int64_t kRowsTogether = 16;
 
 /// Packs panels of one operand. The packed matrix has k as its rows; its
 /// columns are those of B, or the rows of A.
@@ -92,14 +94,18 @@ private:
           transposeColumns(panel, column, f.index(full), group.width - full,
                            group);
       });
-    // Rows outside: they are contiguous in the source.
-    f.loop(rowBegin, rowEnd, 1, [&](Value row) {
+    // Some rows at a time: a panel gets them as one stretch, and their lines
+    // are still at hand for the next panel.
+    f.loop(rowBegin, rowEnd, kRowsTogether, [&](Value first) {
+      Value last = f.min(f.add(first, kRowsTogether), rowEnd);
       f.loop(begin, end, 1, [&](Value panel) {
         Value column = columnOf(panel);
-        for (int64_t offset = 0; offset < group.width; offset += lanes)
-          f.store(load(row, f.add(column, offset),
-                       std::min(group.width - offset, lanes)),
-                  destination, target(row, panel, f.index(offset), group));
+        f.loop(first, last, 1, [&](Value row) {
+          for (int64_t offset = 0; offset < group.width; offset += lanes)
+            f.store(load(row, f.add(column, offset),
+                         std::min(group.width - offset, lanes)),
+                    destination, target(row, panel, f.index(offset), group));
+        });
       });
     });
   }

@@ -16,7 +16,7 @@ class StreamBuilder {
 public:
   StreamBuilder(const GemmEmission &e)
       : e(e), s(e.kernel.shape), p(e.plan), type(e.vectorType()),
-        columns(e.totalColumns()),
+        columns(e.streamColumns()),
         columnTiles(llvm::divideCeil(s.n, p.tileColumns)),
         chunks(llvm::divideCeil(s.k, kProductChunk)) {}
 
@@ -182,11 +182,18 @@ private:
 
 } // namespace
 
+int64_t GemmEmission::streamColumns() const {
+  // Rows a multiple of a page apart look alike to the check of loads against
+  // earlier stores.
+  return llvm::alignTo(kernel.shape.n, 64 / elementBytes()) +
+         64 / elementBytes();
+}
+
 int64_t GemmEmission::streamBytes() const {
   if (!plan.streams)
     return 0;
-  const GemmShape &s = kernel.shape;
-  return llvm::divideCeil(s.k, kProductChunk) * s.batch * s.m * totalColumns() *
+  int64_t chunks = llvm::divideCeil(kernel.shape.k, kProductChunk);
+  return chunks * kernel.shape.batch * kernel.shape.m * streamColumns() *
          elementBytes();
 }
 
