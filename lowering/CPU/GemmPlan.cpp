@@ -79,6 +79,7 @@ private:
     }
     if (!s.transB && large && !tailWithoutMasks && s.m <= kStreamRows) {
       plan.streams = true;
+      plan.packA |= s.m > 4;
       plan.rowBlocks = plan.tallBlocks = 1;
       plan.tallRows = s.m;
       return;
@@ -127,7 +128,7 @@ private:
   /// come at memory's speed.
   void chooseStreamTiles() {
     int64_t columns = std::max<int64_t>(target.l1 / (s.m * bytes), 256);
-    plan.tileColumns = llvm::alignTo(std::min(columns, s.n), plan.lanes);
+    plan.tileColumns = llvm::alignTo(std::min(columns, s.n), 4 * plan.lanes);
   }
 
   const GemmShape &s;

@@ -7,9 +7,6 @@ using namespace mlir;
 namespace tessera::lowering::cpu {
 namespace {
 
-/// Rows of B that are held in registers while the rows of A pass.
-constexpr int64_t kGroup = 8;
-
 /// Builds both launches. The sums of each chunk of k lie in the workspace, as
 /// [chunk, batch, row, column] with padded rows.
 class StreamBuilder {
@@ -18,7 +15,13 @@ public:
       : e(e), s(e.kernel.shape), p(e.plan), type(e.vectorType()),
         columns(e.streamColumns()),
         columnTiles(llvm::divideCeil(s.n, p.tileColumns)),
-        chunks(llvm::divideCeil(s.k, kProductChunk)) {}
+        chunks(llvm::divideCeil(s.k, kProductChunk)) {
+    // With few rows the sums are the larger part of the traffic, else the
+    // factors of A are.
+    bool few = s.m <= 4;
+    group = few || e.target.registers >= 32 ? 8 : 4;
+    vectors = few ? 1 : 2;
+  }
 
   void build() {
     FunctionBuilder chunkLaunch(e.module, e.loc, e.kernel.name + "_chunks",
@@ -70,45 +73,58 @@ private:
       Value k = f.mul(chunk, kProductChunk);
       Value kEnd = chunks == 1 ? f.index(s.k)
                                : f.min(f.add(k, kProductChunk), f.index(s.k));
-      Value groups = groupEnd(f, k, kEnd);
-      f.loop(k, groups, kGroup,
-             [&](Value at) { addGroup(f, at, kGroup, begin, end, first); });
+      // A chunk is a multiple of a group; only k itself may end within one.
+      Value groups =
+          s.k % group ? f.min(kEnd, f.index(s.k / group * group)) : kEnd;
+      f.loop(k, groups, group,
+             [&](Value at) { addGroup(f, at, group, begin, end, first); });
       f.loop(groups, kEnd, 1,
              [&](Value at) { addGroup(f, at, 1, begin, end, first); });
     });
   }
 
-  /// The end of the whole groups; a chunk is a multiple of them.
-  Value groupEnd(FunctionBuilder &f, Value k, Value kEnd) {
-    static_assert(kProductChunk % kGroup == 0);
-    return s.k % kGroup ? f.min(kEnd, f.index(s.k / kGroup * kGroup)) : kEnd;
-  }
-
   /// Adds the products with `count` rows of B, from k on, to all rows' sums.
   void addGroup(FunctionBuilder &f, Value k, int64_t count, Value begin,
                 Value end, Value first) {
-    int64_t full = s.n / p.lanes * p.lanes;
-    auto visit = [&](Value column, int64_t valid) {
-      Values rows;
-      for (int64_t x = 0; x < count; ++x)
-        rows.push_back(loadB(f, f.add(k, x), column, valid));
-      f.loop(f.index(0), f.index(s.m), 1, [&](Value row) {
-        Value at = f.add(f.add(first, f.mul(row, columns)), column);
-        Value sum = f.load(type, sums, at);
-        for (int64_t x = 0; x < count; ++x)
-          sum = f.multiplyAdd(f.broadcast(type, a, aAt(f, row, f.add(k, x))),
-                              rows[x], sum, e.target.fma);
-        f.store(sum, sums, at);
-      });
-    };
-    f.loop(begin, full < s.n ? f.min(end, f.index(full)) : end, p.lanes,
-           [&](Value column) { visit(column, p.lanes); });
+    int64_t width = vectors * p.lanes, full = s.n / width * width;
+    f.loop(begin, full < s.n ? f.min(end, f.index(full)) : end, width,
+           [&](Value column) { addBlock(f, k, count, column, width, first); });
     if (full == s.n)
       return;
-    auto tail = [&] { visit(f.index(full), s.n - full); };
+    auto tail = [&] {
+      addBlock(f, k, count, f.index(full), s.n - full, first);
+    };
     if (columnTiles == 1)
       return tail();
     f.when(f.equal(end, s.n), tail);
+  }
+
+  /// The same for `width` columns. The rows of B stay in registers while those
+  /// of A pass.
+  void addBlock(FunctionBuilder &f, Value k, int64_t count, Value column,
+                int64_t width, Value first) {
+    int64_t blockVectors = llvm::divideCeil(width, p.lanes);
+    SmallVector<Values> rows(count);
+    for (int64_t x = 0; x < count; ++x) {
+      for (int64_t v = 0; v < blockVectors; ++v)
+        rows[x].push_back(loadB(f, f.add(k, x), f.add(column, v * p.lanes),
+                                std::min(p.lanes, width - v * p.lanes)));
+      if (b)
+        f.prefetch(b, bAt(f, f.add(k, count + x), column), /*isWrite=*/false);
+    }
+    f.loop(f.index(0), f.index(s.m), 1, [&](Value row) {
+      Value at = f.add(f.add(first, f.mul(row, columns)), column);
+      Values block;
+      for (int64_t v = 0; v < blockVectors; ++v)
+        block.push_back(f.load(type, sums, f.add(at, v * p.lanes)));
+      for (int64_t x = 0; x < count; ++x) {
+        Value factor = f.broadcast(type, a, aAt(f, row, f.add(k, x)));
+        for (int64_t v = 0; v < blockVectors; ++v)
+          block[v] = f.multiplyAdd(factor, rows[x][v], block[v], e.target.fma);
+      }
+      for (int64_t v = 0; v < blockVectors; ++v)
+        f.store(block[v], sums, f.add(at, v * p.lanes));
+    });
   }
 
   Value aAt(FunctionBuilder &f, Value row, Value k) {
@@ -121,13 +137,18 @@ private:
                     : f.add(f.add(base, f.mul(row, s.k)), k);
   }
 
-  Value loadB(FunctionBuilder &f, Value k, Value column, int64_t valid) {
+  Value bAt(FunctionBuilder &f, Value k, Value column) {
     Value bBatch = s.sharedB ? f.index(0) : batch;
+    return f.add(f.mul(f.add(f.mul(bBatch, s.k), k), s.n), column);
+  }
+
+  Value loadB(FunctionBuilder &f, Value k, Value column, int64_t valid) {
     Value mask = valid < p.lanes ? f.mask(valid, p.lanes) : Value();
     if (e.kernel.b.load)
       return e.kernel.b.load(f.b, f.loc, f.args(0, e.kernel.buffers.size()),
-                             bBatch, k, column, p.lanes, mask);
-    Value at = f.add(f.mul(f.add(f.mul(bBatch, s.k), k), s.n), column);
+                             s.sharedB ? f.index(0) : batch, k, column, p.lanes,
+                             mask);
+    Value at = bAt(f, k, column);
     if (!mask)
       return f.load(type, b, at);
     return vector::MaskedLoadOp::create(f.b, f.loc, type, b, ValueRange(at),
@@ -177,6 +198,8 @@ private:
   const GemmPlan &p;
   VectorType type;
   const int64_t columns, columnTiles, chunks;
+  int64_t group,
+      vectors; ///< Rows of B held in registers, and how much of each.
   Value a, b, sums, batch;
 };
 

@@ -35,6 +35,8 @@ void edit(GemmPlan &plan, llvm::StringRef changes) {
       plan.packB = Packing(value);
     else if (name == "prefetchB")
       plan.prefetchB = value;
+    else if (name == "streams")
+      plan.streams = value;
     else if (name == "prefetchC")
       plan.prefetchC = value;
     else if (name == "kBlock")
