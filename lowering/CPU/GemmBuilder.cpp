@@ -194,9 +194,11 @@ void FunctionBuilder::prefetch(Value flat, Value at, bool isWrite) {
 }
 
 void FunctionBuilder::transpose(Values &vectors) {
-  // Each stage exchanges the off-diagonal blocks of one size.
   int64_t lanes = vectors.size();
-  for (int64_t size = lanes / 2; size > 0; size /= 2)
+  auto type = cast<VectorType>(vectors.front().getType());
+  bool quads = lanes >= 4 && type.getElementTypeBitWidth() == 32;
+  // Each stage exchanges the off-diagonal blocks of one size.
+  for (int64_t size = lanes / 2; size >= (quads ? 4 : 1); size /= 2)
     for (int64_t low = 0; low < lanes; ++low) {
       if (low & size)
         continue;
@@ -209,6 +211,32 @@ void FunctionBuilder::transpose(Values &vectors) {
       vectors[low] = shuffle(x, y, lowPicks);
       vectors[low + size] = shuffle(x, y, highPicks);
     }
+  if (quads)
+    for (int64_t first = 0; first < lanes; first += 4)
+      transposeQuads(MutableArrayRef<Value>(vectors).slice(first, 4));
+}
+
+void FunctionBuilder::transposeQuads(MutableArrayRef<Value> rows) {
+  // Interleaving by instructions that stay within 128 bits takes one shuffle
+  // where the exchange of single lanes would take two.
+  int64_t lanes = cast<VectorType>(rows[0].getType()).getNumElements();
+  auto interleave = [&](Value x, Value y, int64_t from, int64_t unit) {
+    SmallVector<int64_t> picks;
+    for (int64_t quad = 0; quad < lanes; quad += 4)
+      for (int64_t l = 0; l < 4; ++l) {
+        int64_t within = from + l / (2 * unit) * unit + l % unit;
+        picks.push_back(quad + within + (l / unit % 2 ? lanes : 0));
+      }
+    return shuffle(x, y, picks);
+  };
+  Value low01 = interleave(rows[0], rows[1], 0, 1);
+  Value high01 = interleave(rows[0], rows[1], 2, 1);
+  Value low23 = interleave(rows[2], rows[3], 0, 1);
+  Value high23 = interleave(rows[2], rows[3], 2, 1);
+  rows[0] = interleave(low01, low23, 0, 2);
+  rows[1] = interleave(low01, low23, 2, 2);
+  rows[2] = interleave(high01, high23, 0, 2);
+  rows[3] = interleave(high01, high23, 2, 2);
 }
 
 Value FunctionBuilder::multiplyAdd(Value x, Value y, Value z, bool fma) {

@@ -77,6 +77,8 @@ public:
   void finish();
 
 private:
+  /// Transposes each square of four lanes of four vectors of 32-bit elements.
+  void transposeQuads(llvm::MutableArrayRef<mlir::Value> rows);
   mlir::Value constant(mlir::TypedAttr value);
   llvm::DenseMap<mlir::Attribute, mlir::Value> constants;
 };

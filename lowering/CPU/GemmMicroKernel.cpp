@@ -82,15 +82,22 @@ private:
   /// The same with B stored as [n, k]: squares of it are transposed in
   /// registers, and the last steps gather.
   Values transposedChain(Value begin, Value end) {
+    // A step takes what a line of memory holds of each row of B.
     int64_t lanes = e.plan.lanes;
-    Value squares = f.sub(end, f.rem(f.sub(end, begin), lanes));
-    Values chains = f.loop(begin, squares, lanes, splats(0.0),
-                           [&](Value k, ValueRange before) {
-                             Values results(before);
-                             for (int64_t v = 0; v < block.vectors; ++v)
-                               addSquare(k, v, results);
-                             return results;
-                           });
+    int64_t step = std::max(lanes, 64 / e.elementBytes());
+    Value squares = f.sub(end, f.rem(f.sub(end, begin), step));
+    Values chains = f.loop(
+        begin, squares, step, splats(0.0), [&](Value k, ValueRange before) {
+          Values results(before);
+          for (int64_t v = 0; v < block.vectors; ++v) {
+            for (int64_t l = 0; l < validLanes(v); ++l)
+              f.prefetch(b, transposedAt(v * lanes + l, f.add(k, 8 * step)),
+                         /*isWrite=*/false);
+            for (int64_t x = 0; x < step; x += lanes)
+              addSquare(f.add(k, x), v, results);
+          }
+          return results;
+        });
     return f.loop(squares, end, 1, chains, [&](Value k, ValueRange before) {
       Values bs;
       for (int64_t v = 0; v < block.vectors; ++v)

@@ -73,7 +73,7 @@ private:
     bool large = s.k * s.n * bytes > target.l2 / 2;
     if (s.transB && !producesB && s.m <= maximalRows()) {
       // B is read once: it is transposed on the way to the registers.
-      plan.vectors = std::min<int64_t>(plan.vectors, s.m <= 2 ? 2 : 1);
+      plan.vectors = 1;
       plan.kBlock = s.k;
       return;
     }
