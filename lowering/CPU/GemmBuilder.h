@@ -65,9 +65,16 @@ public:
                         mlir::Value at);
   mlir::Value shuffle(mlir::Value x, mlir::Value y,
                       llvm::ArrayRef<int64_t> lanes);
-  void prefetch(mlir::Value flat, mlir::Value at, bool isWrite);
-  /// Transposes a square held in registers.
-  void transpose(Values &vectors);
+  /// `locality` is 3 for the first-level cache, 2 for the second.
+  void prefetch(mlir::Value flat, mlir::Value at, bool isWrite, int locality);
+  /// The columns of a block of as many rows as `type` has lanes, each a vector
+  /// of `type`. `row(r, n)` yields the n elements of row r; n is
+  /// squareColumns(type).
+  Values transposed(mlir::VectorType type,
+                    llvm::function_ref<mlir::Value(int64_t, int64_t)> row);
+  /// How many columns it is cheapest to transpose at once: as many elements as
+  /// 128 bits have.
+  static int64_t squareColumns(mlir::VectorType type);
   /// x * y + z as the contract has it: fused on float targets that can.
   mlir::Value multiplyAdd(mlir::Value x, mlir::Value y, mlir::Value z,
                           bool fma);
@@ -77,8 +84,11 @@ public:
   void finish();
 
 private:
-  /// Transposes each square of four lanes of four vectors of 32-bit elements.
-  void transposeQuads(llvm::MutableArrayRef<mlir::Value> rows);
+  mlir::Value concatenated(Values parts);
+  /// In each `quad` of lanes: units of x and of y in turn, starting at lane
+  /// `from` of both.
+  mlir::Value interleaved(mlir::Value x, mlir::Value y, int64_t from,
+                          int64_t unit, int64_t quad);
   mlir::Value constant(mlir::TypedAttr value);
   llvm::DenseMap<mlir::Attribute, mlir::Value> constants;
 };

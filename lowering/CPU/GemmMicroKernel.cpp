@@ -47,7 +47,7 @@ private:
     int64_t columns = (block.vectors - 1) * e.plan.lanes + block.tail;
     for (int64_t r = 0; r < block.rows; ++r)
       for (int64_t j = 0; j < columns; j += line)
-        f.prefetch(c, f.add(at, r * s.n + j), /*isWrite=*/true);
+        f.prefetch(c, f.add(at, r * s.n + j), /*isWrite=*/true, 2);
   }
 
   /// The chains of every element over [begin, end), from +0.
@@ -62,7 +62,7 @@ private:
           for (int64_t v = 0; v < block.vectors; ++v)
             bs.push_back(loadB(bAt, v));
           if (e.plan.prefetchB)
-            f.prefetch(b, f.add(bAt, e.plan.prefetchB), /*isWrite=*/false);
+            f.prefetch(b, f.add(bAt, e.plan.prefetchB), /*isWrite=*/false, 3);
           return multiplyAdd(aAt, bs, accumulators);
         });
   }
@@ -83,19 +83,19 @@ private:
   /// registers, and the last steps gather.
   Values transposedChain(Value begin, Value end) {
     // A step takes what a line of memory holds of each row of B.
-    int64_t lanes = e.plan.lanes;
-    int64_t step = std::max(lanes, 64 / e.elementBytes());
+    int64_t lanes = e.plan.lanes, step = 64 / e.elementBytes();
     Value squares = f.sub(end, f.rem(f.sub(end, begin), step));
     Values chains = f.loop(
         begin, squares, step, splats(0.0), [&](Value k, ValueRange before) {
           Values results(before);
-          for (int64_t v = 0; v < block.vectors; ++v) {
+          for (int64_t v = 0; v < block.vectors; ++v)
             for (int64_t l = 0; l < validLanes(v); ++l)
               f.prefetch(b, transposedAt(v * lanes + l, f.add(k, 8 * step)),
-                         /*isWrite=*/false);
-            for (int64_t x = 0; x < step; x += lanes)
+                         /*isWrite=*/false, 2);
+          int64_t columns = FunctionBuilder::squareColumns(type);
+          for (int64_t x = 0; x < step; x += columns)
+            for (int64_t v = 0; v < block.vectors; ++v)
               addSquare(f.add(k, x), v, results);
-          }
           return results;
         });
     return f.loop(squares, end, 1, chains, [&](Value k, ValueRange before) {
@@ -106,19 +106,20 @@ private:
     });
   }
 
-  /// Adds a square of B, one vector of columns wide, to the chains.
+  /// Adds some rows of B, one vector of columns wide, to the chains.
   void addSquare(Value k, int64_t v, Values &chains) {
-    int64_t lanes = e.plan.lanes;
-    Values square(lanes, f.zero(type));
-    for (int64_t l = 0; l < validLanes(v); ++l)
-      square[l] = f.load(type, b, transposedAt(v * lanes + l, k));
-    f.transpose(square);
-    for (int64_t x = 0; x < lanes; ++x) {
+    Values rows = f.transposed(type, [&](int64_t l, int64_t count) -> Value {
+      VectorType piece = e.vectorType(count);
+      if (l >= validLanes(v))
+        return f.zero(piece);
+      return f.load(piece, b, transposedAt(v * e.plan.lanes + l, k));
+    });
+    for (auto [x, bRow] : llvm::enumerate(rows)) {
       Value aAt = f.add(aFirst, f.mul(f.add(k, x), strides.aK));
       for (int64_t r = 0; r < block.rows; ++r) {
         Value &sum = chains[r * block.vectors + v];
         Value factor = f.broadcast(type, a, f.add(aAt, r * strides.aRow));
-        sum = f.multiplyAdd(factor, square[x], sum, e.target.fma);
+        sum = f.multiplyAdd(factor, bRow, sum, e.target.fma);
       }
     }
   }

@@ -131,21 +131,21 @@ private:
   void transposeColumns(Value panel, Value column, Value offset, int64_t valid,
                         const PanelGroup &group) {
     Value first = f.add(column, offset);
-    if (rows < lanes)
+    int64_t step = FunctionBuilder::squareColumns(type);
+    if (rows < step)
       return gatherColumns(panel, first, offset, valid, group);
     // The last block overlaps the one before.
-    Value lastBegin = f.add(rowEnd, -lanes);
-    f.loop(rowBegin, rowEnd, lanes, [&](Value block) {
-      Value row = rows % lanes ? f.min(block, lastBegin) : block;
-      Values vectors;
-      for (int64_t l = 0; l < lanes; ++l)
-        vectors.push_back(l < valid ? load(f.add(first, l), row, lanes)
-                                    : f.zero(type));
-      f.transpose(vectors);
+    Value lastBegin = f.add(rowEnd, -step);
+    f.loop(rowBegin, rowEnd, step, [&](Value block) {
+      Value row = rows % step ? f.min(block, lastBegin) : block;
+      Values vectors = f.transposed(type, [&](int64_t l, int64_t count) {
+        return l < valid ? loadLanes(f.add(first, l), row, count, Value())
+                         : f.zero(e.vectorType(count));
+      });
       // Only such an overlap straddles two steps of k.
-      bool together = localPanel || !e.stepsOverK() || rows % lanes == 0;
+      bool together = localPanel || !e.stepsOverK() || rows % step == 0;
       Value at = target(row, panel, offset, group);
-      for (int64_t l = 0; l < lanes; ++l)
+      for (int64_t l = 0; l < step; ++l)
         f.store(vectors[l], destination,
                 together ? f.add(at, l * group.stride)
                          : target(f.add(row, l), panel, offset, group));

@@ -73,7 +73,10 @@ private:
     bool large = s.k * s.n * bytes > target.l2 / 2;
     if (s.transB && !producesB && s.m <= maximalRows()) {
       // B is read once: it is transposed on the way to the registers.
-      plan.vectors = 1;
+      // Lines of rows a page apart share a set of the first-level cache, which
+      // has room for those of one vector.
+      bool alike = s.k * bytes % 4096 == 0;
+      plan.vectors = std::min<int64_t>(plan.vectors, alike || s.m > 2 ? 1 : 2);
       plan.kBlock = s.k;
       return;
     }
@@ -96,7 +99,7 @@ private:
   /// not be too short.
   bool canPackInTiles() const {
     int64_t last = s.k % plan.kBlock;
-    return !s.transB || last == 0 || last >= plan.lanes;
+    return !s.transB || last == 0 || last >= 4;
   }
 
   void chooseTiles() {

@@ -110,7 +110,8 @@ private:
         rows[x].push_back(loadB(f, f.add(k, x), f.add(column, v * p.lanes),
                                 std::min(p.lanes, width - v * p.lanes)));
       if (b)
-        f.prefetch(b, bAt(f, f.add(k, count + x), column), /*isWrite=*/false);
+        f.prefetch(b, bAt(f, f.add(k, count + x), column), /*isWrite=*/false,
+                   3);
     }
     f.loop(f.index(0), f.index(s.m), 1, [&](Value row) {
       Value at = f.add(f.add(first, f.mul(row, columns)), column);
