@@ -8,13 +8,36 @@
 using namespace mlir;
 namespace tessera::lowering::cpu {
 
-int64_t GemmEmission::partialColumns() const {
-  return llvm::alignTo(std::min(plan.tileColumns, kernel.shape.n), plan.lanes);
+bool GemmEmission::totalsInResult() const {
+  if (kernel.result < 0 || kernel.shape.n % plan.lanes)
+    return false;
+  return kernel.buffers[kernel.result].getElementType() == element();
 }
 
-MemRefType GemmEmission::partialsType() const {
-  int64_t rows = std::min(plan.tileBlocks * plan.tallRows, kernel.shape.m);
-  return flatType(2 * rows * partialColumns());
+int64_t GemmEmission::totalColumns() const {
+  return llvm::alignTo(kernel.shape.n, plan.lanes);
+}
+
+MemRefType GemmEmission::totalsType() const {
+  return flatType(kernel.shape.batch * kernel.shape.m * totalColumns());
+}
+
+int64_t GemmEmission::totalsBytes() const {
+  if (!stepsOverK() || plan.streams || totalsInResult())
+    return 0;
+  return totalsType().getNumElements() * elementBytes();
+}
+
+Value GemmEmission::totals(FunctionBuilder &f) const {
+  if (totalsInResult())
+    return flatBuffer(f, f.arg(kernel.result));
+  return workspace(f, packedABytes() + packedBBytes(), totalsBytes());
+}
+
+Value GemmEmission::totalsAt(FunctionBuilder &f, Value batch, Value row,
+                             Value column) const {
+  Value rows = f.add(f.mul(batch, kernel.shape.m), row);
+  return f.add(f.mul(rows, totalColumns()), column);
 }
 
 PanelLayout GemmEmission::panelsA() const {
@@ -47,7 +70,9 @@ int64_t GemmEmission::packedABytes() const {
 }
 
 int64_t GemmEmission::packedBBytes() const {
-  return plan.packB ? packedBytes(panelsB(), kernel.shape.sharedB) : 0;
+  return plan.packB == Packing::Launch
+             ? packedBytes(panelsB(), kernel.shape.sharedB)
+             : 0;
 }
 
 Value GemmEmission::panelAt(FunctionBuilder &f, const PanelLayout &layout,
@@ -55,11 +80,15 @@ Value GemmEmission::panelAt(FunctionBuilder &f, const PanelLayout &layout,
   const GemmShape &s = kernel.shape;
   int64_t columns = layout.packedColumns();
   Value at = f.add(f.mul(batch, s.k * columns), f.mul(k, columns));
-  Value before = f.mul(panel, layout.first.stride);
-  if (!stepsOverK() || s.k % plan.kBlock == 0)
-    return f.add(at, f.mul(before, plan.kBlock));
-  Value length = f.min(f.index(plan.kBlock), f.sub(f.index(s.k), k));
-  return f.add(at, arith::MulIOp::create(f.b, f.loc, before, length));
+  return f.add(at, timesStep(f, f.mul(panel, layout.first.stride), k));
+}
+
+Value GemmEmission::timesStep(FunctionBuilder &f, Value x, Value k) const {
+  int64_t step = std::min(plan.kBlock, kernel.shape.k);
+  if (kernel.shape.k % step == 0)
+    return f.mul(x, step);
+  Value length = f.min(f.index(step), f.sub(f.index(kernel.shape.k), k));
+  return arith::MulIOp::create(f.b, f.loc, x, length);
 }
 
 SmallVector<Type> GemmEmission::launchArguments() const {
@@ -85,11 +114,32 @@ Value GemmEmission::flatBuffer(FunctionBuilder &f, Value value) const {
       ArrayRef<int64_t>{elements}, ArrayRef<int64_t>{1});
 }
 
-Value GemmEmission::packed(FunctionBuilder &f, int64_t from,
-                           int64_t bytes) const {
+Value GemmEmission::workspace(FunctionBuilder &f, int64_t from,
+                              int64_t bytes) const {
   return memref::ViewOp::create(f.b, f.loc, flatType(bytes / elementBytes()),
                                 f.arg(kernel.buffers.size()), f.index(from),
                                 ValueRange());
+}
+
+void GemmEmission::store(FunctionBuilder &f, ValueRange buffers, Value batch,
+                         Value row, Value column, Value x,
+                         int64_t valid) const {
+  if (valid == plan.lanes)
+    return kernel.store(f.b, f.loc, buffers, batch, row, column, x, {});
+  if (!plan.splitTail)
+    return kernel.store(f.b, f.loc, buffers, batch, row, column, x,
+                        f.mask(valid, plan.lanes));
+  int64_t at = 0;
+  for (int64_t lanes = plan.lanes / 2; lanes > 0; lanes /= 2) {
+    if (!(valid & lanes))
+      continue;
+    SmallVector<int64_t> picks;
+    for (int64_t l = 0; l < lanes; ++l)
+      picks.push_back(at + l);
+    kernel.store(f.b, f.loc, buffers, batch, row, f.add(column, at),
+                 f.shuffle(x, x, picks), {});
+    at += lanes;
+  }
 }
 
 namespace {
@@ -108,9 +158,15 @@ public:
 
   void build() {
     a = p.packA ? e.packedA(f) : e.flatBuffer(f, f.arg(e.kernel.a.buffer));
-    b = p.packB ? e.packedB(f) : e.flatBuffer(f, f.arg(e.kernel.b.buffer));
+    if (p.packB == Packing::None)
+      b = e.flatBuffer(f, f.arg(e.kernel.b.buffer));
+    else if (p.packB == Packing::Launch)
+      b = e.packedB(f);
+    else
+      b = f.scratch(p.kBlock * std::min(p.tileColumns, e.totalColumns()),
+                    e.element());
     if (e.stepsOverK())
-      partials = f.scratch(e.partialsType().getNumElements(), e.element());
+      totals = e.totals(f);
     unsigned last = f.function.getNumArguments() - 1;
     f.loop(f.arg(last - 1), f.arg(last), 1, [&](Value tile) {
       locate(tile);
@@ -132,12 +188,16 @@ private:
     endBlock = rowTiles == 1 ? f.index(p.rowBlocks)
                              : f.min(f.add(firstBlock, p.tileBlocks),
                                      f.index(p.rowBlocks));
-    firstRow = f.add(f.mul(firstBlock, p.tallRows - 1),
-                     f.min(firstBlock, f.index(p.tallBlocks)));
     firstColumn = f.mul(columnTile, p.tileColumns);
   }
 
   void step(Value k) {
+    if (p.packB == Packing::Tile) {
+      Value begin = f.div(firstColumn, width);
+      Value end = f.min(f.add(begin, p.tileColumns / width),
+                        f.index(e.panelsB().panels()));
+      emitTilePacking(e, f, s.sharedB ? f.index(0) : batch, k, begin, end, b);
+    }
     if (p.columnsOuter)
       columns([&](Value column, RegisterBlock block) {
         rows([&](Value rowBlock, Value row, int64_t count) {
@@ -200,22 +260,19 @@ private:
           f.add(f.mul(batch, s.sharedA ? 0 : s.m * s.k), f.mul(k, strides.aK)),
           f.mul(row, strides.aRow));
     }
-    if (p.packB) {
-      strides.bK = block.vectors * p.lanes;
-      bAt = e.panelAt(f, e.panelsB(), s.sharedB ? f.index(0) : batch, k,
-                      f.div(column, width));
-    } else {
-      strides.bK = s.n;
-      bAt = f.add(f.add(f.mul(batch, s.sharedB ? 0 : s.k * s.n), f.mul(k, s.n)),
-                  column);
-    }
+    strides.bK = p.packB == Packing::None ? s.n : block.vectors * p.lanes;
+    Value bBatch = s.sharedB ? f.index(0) : batch;
+    if (p.packB == Packing::None)
+      bAt = f.add(f.add(f.mul(bBatch, s.k * s.n), f.mul(k, s.transB ? 1 : s.n)),
+                  f.mul(column, s.transB ? s.k : 1));
+    else if (p.packB == Packing::Launch)
+      bAt = e.panelAt(f, e.panelsB(), bBatch, k, f.div(column, width));
+    else
+      bAt = e.timesStep(f, f.sub(column, firstColumn), k);
     SmallVector<Value> operands{a, b, aAt, bAt, batch, row, column};
     llvm::append_range(operands, f.args(0, e.kernel.buffers.size()));
-    if (e.stepsOverK()) {
-      Value at = f.add(f.mul(f.sub(row, firstRow), e.partialColumns()),
-                       f.sub(column, firstColumn));
-      operands.append({partials, at, k});
-    }
+    if (e.stepsOverK())
+      operands.append({totals, k});
     func::FuncOp &callee = blocks[{block.rows, block.vectors, block.tail}];
     if (!callee)
       callee = emitRegisterBlock(e, block, cast<MemRefType>(a.getType()),
@@ -230,9 +287,9 @@ private:
   const int64_t width, fullColumns, rowTiles, columnTiles;
   std::map<std::tuple<int64_t, int64_t, int64_t>, func::FuncOp> blocks;
 
-  Value a, b, partials;
+  Value a, b, totals;
   // Of the tile at hand.
-  Value batch, columnTile, firstBlock, endBlock, firstRow, firstColumn;
+  Value batch, columnTile, firstBlock, endBlock, firstColumn;
 };
 
 /// The product with its operands exchanged, for a result of one column: its
@@ -270,9 +327,12 @@ void emitComputeLaunch(const GemmEmission &e) {
 int64_t emitGemm(ModuleOp module, Location loc, const GemmKernel &kernel,
                  const GemmTarget &target, const GemmPlan &plan) {
   GemmEmission e{module, loc, kernel, target, plan};
-  if (plan.packA || plan.packB)
+  if (plan.packA || plan.packB == Packing::Launch)
     emitPackLaunch(e);
-  emitComputeLaunch(e);
+  if (plan.streams)
+    emitStreamLaunches(e);
+  else
+    emitComputeLaunch(e);
   return e.workspaceBytes();
 }
 

@@ -74,7 +74,10 @@ Value FunctionBuilder::add(Value x, int64_t y) {
 }
 
 Value FunctionBuilder::sub(Value x, Value y) {
-  if (constantOf(y) == 0)
+  auto p = constantOf(x), q = constantOf(y);
+  if (p && q)
+    return index(*p - *q);
+  if (q == 0)
     return x;
   return arith::SubIOp::create(b, loc, x, y);
 }
@@ -184,22 +187,68 @@ Value FunctionBuilder::shuffle(Value x, Value y, ArrayRef<int64_t> lanes) {
   return vector::ShuffleOp::create(b, loc, x, y, lanes);
 }
 
-void FunctionBuilder::transpose(Values &vectors) {
-  // Each stage exchanges the off-diagonal blocks of one size.
-  int64_t lanes = vectors.size();
-  for (int64_t size = lanes / 2; size > 0; size /= 2)
-    for (int64_t low = 0; low < lanes; ++low) {
-      if (low & size)
-        continue;
-      SmallVector<int64_t> lowPicks, highPicks;
-      for (int64_t l = 0; l < lanes; ++l) {
-        lowPicks.push_back(l & size ? lanes + l - size : l);
-        highPicks.push_back(l & size ? lanes + l : l + size);
-      }
-      Value x = vectors[low], y = vectors[low + size];
-      vectors[low] = shuffle(x, y, lowPicks);
-      vectors[low + size] = shuffle(x, y, highPicks);
+void FunctionBuilder::prefetch(Value flat, Value at, bool isWrite,
+                               int locality) {
+  memref::PrefetchOp::create(b, loc, flat, ValueRange(at), isWrite, locality,
+                             /*isDataCache=*/true);
+}
+
+Values
+FunctionBuilder::transposed(VectorType type,
+                            llvm::function_ref<Value(int64_t, int64_t)> row) {
+  int64_t lanes = type.getNumElements(), quad = squareColumns(type);
+  // Vector i holds the pieces of rows i, i + quad, ...: those 128 bits apart.
+  Values squares;
+  for (int64_t i = 0; i < quad; ++i) {
+    Values pieces;
+    for (int64_t r = i; r < lanes; r += quad)
+      pieces.push_back(row(r, quad));
+    squares.push_back(concatenated(pieces));
+  }
+  // Each 128-bit square is transposed by shuffles that stay within it.
+  if (quad == 2)
+    return {interleaved(squares[0], squares[1], 0, 1, 2),
+            interleaved(squares[0], squares[1], 1, 1, 2)};
+  if (quad == 1)
+    return squares;
+  Value low01 = interleaved(squares[0], squares[1], 0, 1, 4);
+  Value high01 = interleaved(squares[0], squares[1], 2, 1, 4);
+  Value low23 = interleaved(squares[2], squares[3], 0, 1, 4);
+  Value high23 = interleaved(squares[2], squares[3], 2, 1, 4);
+  return {interleaved(low01, low23, 0, 2, 4),
+          interleaved(low01, low23, 2, 2, 4),
+          interleaved(high01, high23, 0, 2, 4),
+          interleaved(high01, high23, 2, 2, 4)};
+}
+
+int64_t FunctionBuilder::squareColumns(VectorType type) {
+  int64_t within = 128 / type.getElementTypeBitWidth();
+  return std::min<int64_t>(type.getNumElements(), std::min<int64_t>(within, 4));
+}
+
+Value FunctionBuilder::concatenated(Values parts) {
+  while (parts.size() > 1) {
+    Values halves;
+    for (size_t i = 0; i < parts.size(); i += 2) {
+      int64_t lanes = cast<VectorType>(parts[i].getType()).getNumElements();
+      halves.push_back(shuffle(parts[i], parts[i + 1],
+                               llvm::to_vector(llvm::seq<int64_t>(2 * lanes))));
     }
+    parts = halves;
+  }
+  return parts.front();
+}
+
+Value FunctionBuilder::interleaved(Value x, Value y, int64_t from, int64_t unit,
+                                   int64_t quad) {
+  int64_t lanes = cast<VectorType>(x.getType()).getNumElements();
+  SmallVector<int64_t> picks;
+  for (int64_t first = 0; first < lanes; first += quad)
+    for (int64_t l = 0; l < quad; ++l) {
+      int64_t within = from + l / (2 * unit) * unit + l % unit;
+      picks.push_back(first + within + (l / unit % 2 ? lanes : 0));
+    }
+  return shuffle(x, y, picks);
 }
 
 Value FunctionBuilder::multiplyAdd(Value x, Value y, Value z, bool fma) {

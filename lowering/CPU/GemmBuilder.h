@@ -65,8 +65,16 @@ public:
                         mlir::Value at);
   mlir::Value shuffle(mlir::Value x, mlir::Value y,
                       llvm::ArrayRef<int64_t> lanes);
-  /// Transposes a square held in registers.
-  void transpose(Values &vectors);
+  /// `locality` is 3 for the first-level cache, 2 for the second.
+  void prefetch(mlir::Value flat, mlir::Value at, bool isWrite, int locality);
+  /// The columns of a block of as many rows as `type` has lanes, each a vector
+  /// of `type`. `row(r, n)` yields the n elements of row r; n is
+  /// squareColumns(type).
+  Values transposed(mlir::VectorType type,
+                    llvm::function_ref<mlir::Value(int64_t, int64_t)> row);
+  /// How many columns it is cheapest to transpose at once: as many elements as
+  /// 128 bits have.
+  static int64_t squareColumns(mlir::VectorType type);
   /// x * y + z as the contract has it: fused on float targets that can.
   mlir::Value multiplyAdd(mlir::Value x, mlir::Value y, mlir::Value z,
                           bool fma);
@@ -76,6 +84,11 @@ public:
   void finish();
 
 private:
+  mlir::Value concatenated(Values parts);
+  /// In each `quad` of lanes: units of x and of y in turn, starting at lane
+  /// `from` of both.
+  mlir::Value interleaved(mlir::Value x, mlir::Value y, int64_t from,
+                          int64_t unit, int64_t quad);
   mlir::Value constant(mlir::TypedAttr value);
   llvm::DenseMap<mlir::Attribute, mlir::Value> constants;
 };
@@ -121,6 +134,11 @@ struct GemmEmission {
     return mlir::MemRefType::get({elements}, element());
   }
 
+  /// Register blocks read B where it is, stored as [n, k].
+  bool readsTransposedB() const {
+    return kernel.shape.transB && plan.packB == Packing::None;
+  }
+
   /// Columns of a register block.
   int64_t blockColumns() const { return plan.vectors * plan.lanes; }
   PanelLayout panelsA() const;
@@ -130,32 +148,52 @@ struct GemmEmission {
                       mlir::Value batch, mlir::Value k,
                       mlir::Value panel) const;
 
-  // Partial results of a tile: the chains cut by a step of k, and the totals of
-  // the chunks before.
-  bool stepsOverK() const { return plan.kBlock < kernel.shape.k; }
-  int64_t partialColumns() const;
-  mlir::MemRefType partialsType() const;
+  /// x times the length of the step of k that begins at `k`.
+  mlir::Value timesStep(FunctionBuilder &f, mlir::Value x, mlir::Value k) const;
 
-  // The workspace: packed A, then packed B.
+  // Totals of the chunks of k before the one at hand: in the result if its rows
+  // are whole vectors, else in the workspace.
+  bool stepsOverK() const { return plan.kBlock < kernel.shape.k; }
+  bool totalsInResult() const;
+  int64_t totalColumns() const;
+  mlir::MemRefType totalsType() const;
+  mlir::Value totals(FunctionBuilder &f) const;
+  mlir::Value totalsAt(FunctionBuilder &f, mlir::Value batch, mlir::Value row,
+                       mlir::Value column) const;
+
+  // The workspace: packed A, packed B, totals or a stream's sums.
   int64_t packedABytes() const;
   int64_t packedBBytes() const;
-  int64_t workspaceBytes() const { return packedABytes() + packedBBytes(); }
+  int64_t totalsBytes() const;
+  int64_t streamColumns() const;
+  int64_t streamBytes() const;
+  int64_t workspaceBytes() const {
+    return packedABytes() + packedBBytes() + totalsBytes() + streamBytes();
+  }
+  mlir::Value streamSums(FunctionBuilder &f) const {
+    return workspace(f, packedABytes(), streamBytes());
+  }
   mlir::Value packedA(FunctionBuilder &f) const {
-    return packed(f, 0, packedABytes());
+    return workspace(f, 0, packedABytes());
   }
   mlir::Value packedB(FunctionBuilder &f) const {
-    return packed(f, packedABytes(), packedBBytes());
+    return workspace(f, packedABytes(), packedBBytes());
   }
 
   llvm::SmallVector<mlir::Type> launchArguments() const;
   /// Marks a finished launch: tile count, and each buffer distinct from the
   /// others.
   void finishLaunch(FunctionBuilder &f, int64_t tiles) const;
+  /// Hands `valid` lanes of a vector to the epilogue: by mask, or in pieces of
+  /// a power of two of lanes.
+  void store(FunctionBuilder &f, mlir::ValueRange buffers, mlir::Value batch,
+             mlir::Value row, mlir::Value column, mlir::Value x,
+             int64_t valid) const;
   /// A buffer as a one-dimensional memref.
   mlir::Value flatBuffer(FunctionBuilder &f, mlir::Value buffer) const;
 
 private:
-  mlir::Value packed(FunctionBuilder &f, int64_t from, int64_t bytes) const;
+  mlir::Value workspace(FunctionBuilder &f, int64_t from, int64_t bytes) const;
   int64_t packedBytes(const PanelLayout &layout, bool shared) const;
 };
 
@@ -172,11 +210,19 @@ struct ReadStrides {
 
 void emitPackLaunch(const GemmEmission &e);
 void emitComputeLaunch(const GemmEmission &e);
+/// The launches of a product with few rows whose B streams from memory: one for
+/// the chunks, one that adds them.
+void emitStreamLaunches(const GemmEmission &e);
+
+/// Packs the panels [begin, end) of B for the chunk of k that starts at `k`
+/// into `buffer`.
+void emitTilePacking(const GemmEmission &e, FunctionBuilder &f,
+                     mlir::Value batch, mlir::Value k, mlir::Value begin,
+                     mlir::Value end, mlir::Value buffer);
 
 /// Arguments of a register block's function: flat A and flat B, the index of
-/// each one's first element at k = 0, batch, row and column; the kernel's
-/// buffers; and if k goes in steps, the partial results, the index of the
-/// first, and the first k.
+/// each one's first element, batch, row and column; the kernel's buffers; and
+/// if k goes in steps, the totals and the first k.
 mlir::func::FuncOp emitRegisterBlock(const GemmEmission &e, RegisterBlock block,
                                      mlir::MemRefType a, mlir::MemRefType b,
                                      ReadStrides strides);

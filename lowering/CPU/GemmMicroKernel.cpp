@@ -19,45 +19,25 @@ public:
         buffers(f.args(7, e.kernel.buffers.size())) {
     if (!e.stepsOverK())
       return;
-    unsigned next = 7 + buffers.size();
-    partials = f.arg(next);
-    partialFirst = f.arg(next + 1);
-    kFirst = f.arg(next + 2);
+    totals = f.arg(7 + buffers.size());
+    kFirst = f.arg(8 + buffers.size());
   }
 
   void build() {
-    if (e.plan.prefetchA)
-      prefetchNextRows();
+    const int64_t k = e.kernel.shape.k;
     if (e.plan.prefetchC && e.kernel.result >= 0)
       prefetchResult();
-    const int64_t k = e.kernel.shape.k;
-    bool chunked = isa<FloatType>(e.element()) && k > kProductChunk;
     if (e.stepsOverK())
-      return buildStep(chunked);
-    epilogue(chunked ? allChunks()
-                     : chain(f.index(0), f.index(k), splats(0.0)));
+      step();
+    else if (k > kProductChunk)
+      epilogue(allChunks());
+    else
+      epilogue(chain(f.index(0), f.index(k)));
   }
 
 private:
   int64_t count() const { return block.rows * block.vectors; }
   Values splats(double value) { return Values(count(), f.splat(type, value)); }
-
-  /// Asks for a share of the rows that the tile comes to next: each column
-  /// block of the tile asks for another share.
-  void prefetchNextRows() {
-    int64_t line = 64 / e.elementBytes();
-    int64_t lines = llvm::divideCeil(e.plan.kBlock, line);
-    int64_t blocks = llvm::divideCeil(e.partialColumns(), e.blockColumns());
-    int64_t share = llvm::divideCeil(lines, blocks);
-    Value part = f.div(f.rem(column, e.plan.tileColumns), e.blockColumns());
-    Value at = f.add(aFirst, f.mul(part, share * line));
-    for (int64_t r = 0; r < block.rows; ++r)
-      for (int64_t l = 0; l < share; ++l)
-        memref::PrefetchOp::create(
-            f.b, f.loc, a,
-            ValueRange(f.add(at, (block.rows + r) * strides.aRow + l * line)),
-            /*isWrite=*/false, /*localityHint=*/2, /*isDataCache=*/true);
-  }
 
   void prefetchResult() {
     const GemmShape &s = e.kernel.shape;
@@ -67,39 +47,105 @@ private:
     int64_t columns = (block.vectors - 1) * e.plan.lanes + block.tail;
     for (int64_t r = 0; r < block.rows; ++r)
       for (int64_t j = 0; j < columns; j += line)
-        memref::PrefetchOp::create(f.b, f.loc, c,
-                                   ValueRange(f.add(at, r * s.n + j)),
-                                   /*isWrite=*/true, /*localityHint=*/2,
-                                   /*isDataCache=*/true);
+        f.prefetch(c, f.add(at, r * s.n + j), /*isWrite=*/true, 2);
   }
 
-  /// Continues the chains of every element over [begin, end).
-  Values chain(Value begin, Value end, ValueRange init) {
-    return f.loop(begin, end, 1, init, [&](Value k, ValueRange accumulators) {
-      Value aAt = f.add(aFirst, f.mul(k, strides.aK));
-      Value bAt = f.add(bFirst, f.mul(k, strides.bK));
-      Values bs, results;
+  /// The chains of every element over [begin, end), from +0.
+  Values chain(Value begin, Value end) {
+    if (e.readsTransposedB())
+      return transposedChain(begin, end);
+    return f.loop(
+        begin, end, 1, splats(0.0), [&](Value k, ValueRange accumulators) {
+          Value aAt = f.add(aFirst, f.mul(k, strides.aK));
+          Value bAt = f.add(bFirst, f.mul(k, strides.bK));
+          Values bs, results;
+          for (int64_t v = 0; v < block.vectors; ++v)
+            bs.push_back(loadB(bAt, v));
+          if (e.plan.prefetchB)
+            f.prefetch(b, f.add(bAt, e.plan.prefetchB), /*isWrite=*/false, 3);
+          return multiplyAdd(aAt, bs, accumulators);
+        });
+  }
+
+  /// One step of k: adds a column of A times a row of B.
+  Values multiplyAdd(Value aAt, ValueRange bs, ValueRange accumulators) {
+    Values results;
+    for (int64_t r = 0; r < block.rows; ++r) {
+      Value x = f.broadcast(type, a, f.add(aAt, r * strides.aRow));
       for (int64_t v = 0; v < block.vectors; ++v)
-        bs.push_back(loadB(bAt, v));
-      if (e.plan.prefetchB)
-        memref::PrefetchOp::create(
-            f.b, f.loc, b, ValueRange(f.add(bAt, e.plan.prefetchB)),
-            /*isWrite=*/false, /*localityHint=*/3, /*isDataCache=*/true);
-      for (int64_t r = 0; r < block.rows; ++r) {
-        Value x = f.broadcast(type, a, f.add(aAt, r * strides.aRow));
-        for (int64_t v = 0; v < block.vectors; ++v)
-          results.push_back(f.multiplyAdd(
-              x, bs[v], accumulators[r * block.vectors + v], e.target.fma));
-      }
-      return results;
+        results.push_back(f.multiplyAdd(
+            x, bs[v], accumulators[r * block.vectors + v], e.target.fma));
+    }
+    return results;
+  }
+
+  /// The same with B stored as [n, k]: squares of it are transposed in
+  /// registers, and the last steps gather.
+  Values transposedChain(Value begin, Value end) {
+    // A step takes what a line of memory holds of each row of B.
+    int64_t lanes = e.plan.lanes, step = 64 / e.elementBytes();
+    Value squares = f.sub(end, f.rem(f.sub(end, begin), step));
+    Values chains = f.loop(
+        begin, squares, step, splats(0.0), [&](Value k, ValueRange before) {
+          Values results(before);
+          for (int64_t v = 0; v < block.vectors; ++v)
+            for (int64_t l = 0; l < validLanes(v); ++l)
+              f.prefetch(b, transposedAt(v * lanes + l, f.add(k, 8 * step)),
+                         /*isWrite=*/false, 2);
+          int64_t columns = FunctionBuilder::squareColumns(type);
+          for (int64_t x = 0; x < step; x += columns)
+            for (int64_t v = 0; v < block.vectors; ++v)
+              addSquare(f.add(k, x), v, results);
+          return results;
+        });
+    return f.loop(squares, end, 1, chains, [&](Value k, ValueRange before) {
+      Values bs;
+      for (int64_t v = 0; v < block.vectors; ++v)
+        bs.push_back(gather(k, v));
+      return multiplyAdd(f.add(aFirst, f.mul(k, strides.aK)), bs, before);
     });
+  }
+
+  /// Adds some rows of B, one vector of columns wide, to the chains.
+  void addSquare(Value k, int64_t v, Values &chains) {
+    Values rows = f.transposed(type, [&](int64_t l, int64_t count) -> Value {
+      VectorType piece = e.vectorType(count);
+      if (l >= validLanes(v))
+        return f.zero(piece);
+      return f.load(piece, b, transposedAt(v * e.plan.lanes + l, k));
+    });
+    for (auto [x, bRow] : llvm::enumerate(rows)) {
+      Value aAt = f.add(aFirst, f.mul(f.add(k, x), strides.aK));
+      for (int64_t r = 0; r < block.rows; ++r) {
+        Value &sum = chains[r * block.vectors + v];
+        Value factor = f.broadcast(type, a, f.add(aAt, r * strides.aRow));
+        sum = f.multiplyAdd(factor, bRow, sum, e.target.fma);
+      }
+    }
+  }
+
+  Value gather(Value k, int64_t v) {
+    Value x = f.zero(type);
+    for (int64_t l = 0; l < validLanes(v); ++l) {
+      Value scalar = memref::LoadOp::create(
+          f.b, f.loc, b, transposedAt(v * e.plan.lanes + l, k));
+      x = vector::InsertOp::create(f.b, f.loc, scalar, x, l);
+    }
+    return x;
+  }
+
+  int64_t validLanes(int64_t v) const {
+    return v + 1 < block.vectors ? e.plan.lanes : block.tail;
+  }
+  Value transposedAt(int64_t column, Value k) {
+    return f.add(f.add(bFirst, k), column * e.kernel.shape.k);
   }
 
   /// Packed panels are padded with zeros; B itself is read by mask at its end.
   Value loadB(Value at, int64_t v) {
     Value index = f.add(at, v * e.plan.lanes);
     bool partial = v + 1 == block.vectors && block.tail < e.plan.lanes;
-    if (!partial || e.plan.packB)
+    if (!partial || e.plan.packB != Packing::None)
       return f.load(type, b, index);
     Value mask = f.mask(block.tail, e.plan.lanes);
     return vector::MaskedLoadOp::create(f.b, f.loc, type, b, ValueRange(index),
@@ -111,9 +157,9 @@ private:
   Values allChunks() {
     Value k = f.index(e.kernel.shape.k);
     return f.loop(f.index(0), k, kProductChunk, splats(-0.0),
-                  [&](Value begin, ValueRange totals) {
+                  [&](Value begin, ValueRange before) {
                     Value end = f.min(f.add(begin, kProductChunk), k);
-                    return sums(totals, chain(begin, end, splats(0.0)));
+                    return sums(before, chain(begin, end));
                   });
   }
 
@@ -124,77 +170,35 @@ private:
     return results;
   }
 
-  /// One step of `kBlock`: takes up the chain and the total where the step
-  /// before left them.
-  void buildStep(bool chunked) {
-    const int64_t step = e.plan.kBlock, k = e.kernel.shape.k;
-    bool wholeChunks = chunked && step == kProductChunk;
-    Value last = f.index(k);
-    Value end = f.min(f.add(kFirst, step), last);
-    int64_t period = chunked ? kProductChunk : k;
-    Values init = splats(0.0);
-    if (!wholeChunks)
-      init = f.choose(
-          f.equal(f.rem(kFirst, period), 0), [&] { return splats(0.0); },
-          [&] { return loadPartials(0); });
-    Values chains = chain(f.index(0), f.sub(end, kFirst), init);
-    if (!chunked) {
-      finishOr(end, chains, 0);
-      return;
-    }
-    if (wholeChunks) {
-      finishOr(end, addTotals(chains, kProductChunk), 1);
-      return;
-    }
-    Value atEnd = arith::OrIOp::create(
-        f.b, f.loc, f.equal(f.rem(end, kProductChunk), 0), f.equal(end, k));
-    auto op = scf::IfOp::create(f.b, f.loc, atEnd, /*withElseRegion=*/true);
-    OpBuilder::InsertionGuard guard(f.b);
-    f.b.setInsertionPointToStart(op.elseBlock());
-    storePartials(chains, 0);
-    f.b.setInsertionPointToStart(op.thenBlock());
-    finishOr(end, addTotals(chains, kProductChunk), 1);
-  }
-
-  /// The total so far plus this chunk's chains; the first `period` steps of k
-  /// have no total.
-  Values addTotals(ValueRange chains, int64_t period) {
-    Value isFirst = arith::CmpIOp::create(f.b, f.loc, arith::CmpIPredicate::ult,
-                                          kFirst, f.index(period));
+  /// One chunk of k: adds to the totals of the chunks before, and either keeps
+  /// the totals or, after the last chunk, runs the epilogue.
+  void step() {
+    const int64_t k = e.kernel.shape.k;
+    Value end = f.min(f.add(kFirst, kProductChunk), f.index(k));
+    Values chains = chain(f.index(0), f.sub(end, kFirst));
+    Value totalsAt = e.totalsAt(f, batch, row, column);
     Values before = f.choose(
-        isFirst, [&] { return splats(-0.0); }, [&] { return loadPartials(1); });
-    return sums(before, chains);
-  }
-
-  /// The epilogue if k has ended, else saves `values` in partial results
-  /// `which`.
-  void finishOr(Value end, ValueRange values, int64_t which) {
-    auto op = scf::IfOp::create(f.b, f.loc, f.equal(end, e.kernel.shape.k),
+        f.equal(kFirst, 0), [&] { return splats(-0.0); },
+        [&] {
+          Values loaded;
+          for (int64_t i = 0; i < count(); ++i)
+            loaded.push_back(f.load(type, totals, totalAt(totalsAt, i)));
+          return loaded;
+        });
+    Values after = sums(before, chains);
+    auto op = scf::IfOp::create(f.b, f.loc, f.equal(end, k),
                                 /*withElseRegion=*/true);
     OpBuilder::InsertionGuard guard(f.b);
     f.b.setInsertionPointToStart(op.elseBlock());
-    storePartials(values, which);
+    for (int64_t i = 0; i < count(); ++i)
+      f.store(after[i], totals, totalAt(totalsAt, i));
     f.b.setInsertionPointToStart(op.thenBlock());
-    epilogue(Values(values));
+    epilogue(after);
   }
 
-  Value partialAt(int64_t which, int64_t r, int64_t v) {
-    int64_t half = cast<MemRefType>(partials.getType()).getDimSize(0) / 2;
-    return f.add(partialFirst,
-                 which * half + r * e.partialColumns() + v * e.plan.lanes);
-  }
-  Values loadPartials(int64_t which) {
-    Values results;
-    for (int64_t r = 0; r < block.rows; ++r)
-      for (int64_t v = 0; v < block.vectors; ++v)
-        results.push_back(f.load(type, partials, partialAt(which, r, v)));
-    return results;
-  }
-  void storePartials(ValueRange values, int64_t which) {
-    for (int64_t r = 0; r < block.rows; ++r)
-      for (int64_t v = 0; v < block.vectors; ++v)
-        f.store(values[r * block.vectors + v], partials,
-                partialAt(which, r, v));
+  Value totalAt(Value first, int64_t i) {
+    return f.add(first, i / block.vectors * e.totalColumns() +
+                            i % block.vectors * e.plan.lanes);
   }
 
   void epilogue(const Values &results) {
@@ -222,27 +226,10 @@ private:
     });
   }
 
-  /// Hands one vector to the epilogue; the last columns by mask or in pieces of
-  /// 2^n lanes.
+  /// Hands one vector to the epilogue.
   void emitStore(Value i, int64_t v, Value x) {
     Value j = f.add(column, v * e.plan.lanes);
-    bool full = v + 1 < block.vectors || block.tail == e.plan.lanes;
-    if (full)
-      return e.kernel.store(f.b, f.loc, buffers, batch, i, j, x, {});
-    if (!e.plan.splitTail)
-      return e.kernel.store(f.b, f.loc, buffers, batch, i, j, x,
-                            f.mask(block.tail, e.plan.lanes));
-    int64_t at = 0;
-    for (int64_t lanes = e.plan.lanes / 2; lanes > 0; lanes /= 2) {
-      if (!(block.tail & lanes))
-        continue;
-      SmallVector<int64_t> picks;
-      for (int64_t l = 0; l < lanes; ++l)
-        picks.push_back(at + l);
-      e.kernel.store(f.b, f.loc, buffers, batch, i, f.add(j, at),
-                     f.shuffle(x, x, picks), {});
-      at += lanes;
-    }
+    e.store(f, buffers, batch, i, j, x, validLanes(v));
   }
 
   const GemmEmission &e;
@@ -252,7 +239,7 @@ private:
   VectorType type;
   Value a, b, aFirst, bFirst, batch, row, column;
   ValueRange buffers;
-  Value partials, partialFirst, kFirst;
+  Value totals, kFirst;
 };
 
 } // namespace
@@ -264,7 +251,7 @@ func::FuncOp emitRegisterBlock(const GemmEmission &e, RegisterBlock block,
   SmallVector<Type> arguments{a, b, index, index, index, index, index};
   arguments.append(e.kernel.buffers.begin(), e.kernel.buffers.end());
   if (e.stepsOverK())
-    arguments.append({e.partialsType(), index, index});
+    arguments.append({e.totalsType(), index});
   std::string name = e.kernel.name + "_block" + std::to_string(block.rows) +
                      "x" + std::to_string(block.vectors);
   if (block.tail < e.plan.lanes)

@@ -10,9 +10,11 @@ namespace {
 /// Elements a tile of packing should have: enough to be worth handing to a
 /// thread, few enough to share the work.
 constexpr int64_t kTileElements = 32 << 10;
+/// A divisor of each step of k that is less than k.
+constexpr int64_t kRowsTogether = 16;
 
-/// Emits the tiles of one operand into the packing launch. The packed matrix
-/// has k as its rows; its columns are those of B, or the rows of A.
+/// Packs panels of one operand. The packed matrix has k as its rows; its
+/// columns are those of B, or the rows of A.
 class Packer {
 public:
   Packer(const GemmEmission &e, FunctionBuilder &f, const GemmOperand &operand,
@@ -36,21 +38,35 @@ public:
 
   int64_t tiles() const { return batches * rowTiles() * panelTiles(); }
 
+  /// Emits tile `tile` of a packing launch.
   void emit(Value tile) {
     Value rowTile = f.rem(tile, rowTiles());
     Value rest = f.div(tile, rowTiles());
     Value panelTile = f.rem(rest, panelTiles());
-    batch = batches == 1 ? f.index(0) : f.div(rest, panelTiles());
-    rowBegin = f.mul(rowTile, tileRows);
-    rowEnd = rowTiles() == 1 ? f.index(rows)
-                             : f.min(f.add(rowBegin, tileRows), f.index(rows));
+    Value batch = batches == 1 ? f.index(0) : f.div(rest, panelTiles());
+    Value rowBegin = f.mul(rowTile, tileRows);
+    Value rowEnd = rowTiles() == 1
+                       ? f.index(rows)
+                       : f.min(f.add(rowBegin, tileRows), f.index(rows));
     Value begin = f.mul(panelTile, tilePanels), last = f.index(layout.panels());
     Value end =
         panelTiles() == 1 ? last : f.min(f.add(begin, tilePanels), last);
+    pack(batch, rowBegin, rowEnd, begin, end);
+  }
+
+  /// Packs rows [rowBegin, rowEnd) of the panels [begin, end).
+  void pack(Value batch, Value rowBegin, Value rowEnd, Value begin, Value end) {
+    this->batch = batch;
+    this->rowBegin = rowBegin;
+    this->rowEnd = rowEnd;
     Value split = f.index(layout.first.count);
     panels(begin, f.min(end, split), layout.first, 0);
     panels(f.max(begin, split), end, layout.second, layout.first.count);
   }
+
+  /// Packs into a buffer of one step of k and of the panels from `firstPanel`
+  /// on.
+  void packLocally(Value firstPanel) { localPanel = firstPanel; }
 
 private:
   int64_t rowTiles() const { return llvm::divideCeil(rows, tileRows); }
@@ -78,27 +94,36 @@ private:
           transposeColumns(panel, column, f.index(full), group.width - full,
                            group);
       });
-    // Rows outside: they are contiguous in the source.
-    f.loop(rowBegin, rowEnd, 1, [&](Value row) {
+    // Some rows at a time: a panel gets them as one stretch, and their lines
+    // are still at hand for the next panel.
+    f.loop(rowBegin, rowEnd, kRowsTogether, [&](Value first) {
+      Value last = f.min(f.add(first, kRowsTogether), rowEnd);
       f.loop(begin, end, 1, [&](Value panel) {
         Value column = columnOf(panel);
-        for (int64_t offset = 0; offset < group.width; offset += lanes)
-          f.store(load(row, f.add(column, offset),
-                       std::min(group.width - offset, lanes)),
-                  destination, target(row, panel, f.index(offset), group));
+        f.loop(first, last, 1, [&](Value row) {
+          for (int64_t offset = 0; offset < group.width; offset += lanes)
+            f.store(load(row, f.add(column, offset),
+                         std::min(group.width - offset, lanes)),
+                    destination, target(row, panel, f.index(offset), group));
+        });
       });
     });
   }
 
   /// Where lane `offset` of a panel's row lies.
   Value target(Value row, Value panel, Value offset, const PanelGroup &group) {
-    Value k = row, blockBegin = f.index(0);
-    if (e.stepsOverK()) {
-      blockBegin = f.mul(f.div(row, e.plan.kBlock), e.plan.kBlock);
-      k = f.sub(row, blockBegin);
+    if (localPanel) {
+      Value at = f.mul(f.sub(panel, localPanel), layout.first.width);
+      at = f.add(e.timesStep(f, at, rowBegin), offset);
+      return f.add(at, f.mul(f.sub(row, rowBegin), group.stride));
     }
-    Value at = f.add(e.panelAt(f, layout, batch, blockBegin, panel),
-                     f.mul(k, group.stride));
+    Value k = row, step = f.index(0);
+    if (e.stepsOverK()) {
+      step = f.mul(f.div(row, e.plan.kBlock), e.plan.kBlock);
+      k = f.sub(row, step);
+    }
+    Value at =
+        f.add(e.panelAt(f, layout, batch, step, panel), f.mul(k, group.stride));
     return f.add(at, offset);
   }
 
@@ -106,30 +131,35 @@ private:
   void transposeColumns(Value panel, Value column, Value offset, int64_t valid,
                         const PanelGroup &group) {
     Value first = f.add(column, offset);
-    if (rows < lanes) {
-      f.loop(f.index(0), f.index(rows), 1, [&](Value row) {
-        Value x = f.zero(type);
-        for (int64_t l = 0; l < valid; ++l)
-          x = vector::InsertOp::create(f.b, f.loc, scalar(f.add(first, l), row),
-                                       x, l);
-        f.store(x, destination, target(row, panel, offset, group));
+    int64_t step = FunctionBuilder::squareColumns(type);
+    if (rows < step)
+      return gatherColumns(panel, first, offset, valid, group);
+    // The last block overlaps the one before.
+    Value lastBegin = f.add(rowEnd, -step);
+    f.loop(rowBegin, rowEnd, step, [&](Value block) {
+      Value row = rows % step ? f.min(block, lastBegin) : block;
+      Values vectors = f.transposed(type, [&](int64_t l, int64_t count) {
+        return l < valid ? loadLanes(f.add(first, l), row, count, Value())
+                         : f.zero(e.vectorType(count));
       });
-      return;
-    }
-    f.loop(f.index(0), f.index(rows), lanes, [&](Value block) {
-      Value row = rows % lanes ? f.min(block, f.index(rows - lanes)) : block;
-      Values vectors;
-      for (int64_t l = 0; l < lanes; ++l)
-        vectors.push_back(l < valid ? load(f.add(first, l), row, lanes)
-                                    : f.zero(type));
-      f.transpose(vectors);
-      // A block of rows may straddle two steps of k only if it overlaps.
-      bool together = !e.stepsOverK() || rows % lanes == 0;
+      // Only such an overlap straddles two steps of k.
+      bool together = localPanel || !e.stepsOverK() || rows % step == 0;
       Value at = target(row, panel, offset, group);
-      for (int64_t l = 0; l < lanes; ++l)
+      for (int64_t l = 0; l < step; ++l)
         f.store(vectors[l], destination,
                 together ? f.add(at, l * group.stride)
                          : target(f.add(row, l), panel, offset, group));
+    });
+  }
+
+  void gatherColumns(Value panel, Value first, Value offset, int64_t valid,
+                     const PanelGroup &group) {
+    f.loop(rowBegin, rowEnd, 1, [&](Value row) {
+      Value x = f.zero(type);
+      for (int64_t l = 0; l < valid; ++l)
+        x = vector::InsertOp::create(f.b, f.loc, scalar(f.add(first, l), row),
+                                     x, l);
+      f.store(x, destination, target(row, panel, offset, group));
     });
   }
 
@@ -177,7 +207,7 @@ private:
   int64_t lanes, rows;
   VectorType type;
   int64_t tileRows = 1, tilePanels = 1;
-  Value batch, rowBegin, rowEnd;
+  Value batch, rowBegin, rowEnd, localPanel;
 };
 
 } // namespace
@@ -190,7 +220,7 @@ void emitPackLaunch(const GemmEmission &e) {
   if (e.plan.packA)
     a.emplace(e, f, e.kernel.a, e.panelsA(), !s.transA, s.sharedA ? 1 : s.batch,
               e.packedA(f));
-  if (e.plan.packB)
+  if (e.plan.packB == Packing::Launch)
     b.emplace(e, f, e.kernel.b, e.panelsB(), s.transB, s.sharedB ? 1 : s.batch,
               e.packedB(f));
   int64_t tilesA = a ? a->tiles() : 0, tilesB = b ? b->tiles() : 0;
@@ -208,6 +238,16 @@ void emitPackLaunch(const GemmEmission &e) {
     b->emit(f.sub(tile, f.index(tilesA)));
   });
   e.finishLaunch(f, tilesA + tilesB);
+}
+
+void emitTilePacking(const GemmEmission &e, FunctionBuilder &f, Value batch,
+                     Value k, Value begin, Value end, Value buffer) {
+  const GemmShape &s = e.kernel.shape;
+  Packer packer(e, f, e.kernel.b, e.panelsB(), s.transB, 1, buffer);
+  Value last = e.stepsOverK() ? f.min(f.add(k, e.plan.kBlock), f.index(s.k))
+                              : f.index(s.k);
+  packer.packLocally(begin);
+  packer.pack(batch, k, last, begin, end);
 }
 
 } // namespace tessera::lowering::cpu

@@ -6,50 +6,146 @@
 namespace tessera::lowering::cpu {
 namespace {
 
-/// Rows of the tallest register block: with two vectors a row it fills the
-/// registers.
-int64_t maximalRows(const GemmTarget &target) {
-  if (target.registers >= 32)
-    return 14;
-  return target.fma ? 6 : 4;
-}
+// Measured on Zen 3. A tile should be worth handing to a thread, and there
+// should be enough of them.
+constexpr int64_t kTileOperations = 2 << 20;
+constexpr int64_t kMostTiles = 32;
+// Rows up to which B streams from memory once, and up to which a tile packs its
+// own part of B for all rows.
+constexpr int64_t kStreamRows = 16;
+constexpr int64_t kTilePackingRows = 128;
+constexpr int64_t kTilePackingBytes = 128 << 10;
 
-/// Vectors of a register block of `rows` rows: as many as leave room for the
-/// operands.
-int64_t vectorsFor(int64_t rows, const GemmTarget &target) {
-  int64_t budget = target.registers >= 32 ? 28 : target.fma ? 12 : 8;
-  return std::clamp<int64_t>(budget / rows, 1, 8);
-}
+class Planner {
+public:
+  Planner(const GemmShape &s, const GemmTarget &target, bool producesA,
+          bool producesB, bool heavyStore)
+      : s(s), target(target), producesA(producesA), producesB(producesB),
+        bytes(s.element.getIntOrFloatBitWidth() / 8) {
+    plan.lanes = std::max<int64_t>(target.vectorBits / 8 / bytes, 1);
+    plan.kBlock = std::min(s.k, kProductChunk);
+    plan.storeLoop = heavyStore;
+    plan.splitTail = !heavyStore || !target.masks;
+    plan.prefetchC = s.m * s.n * bytes > target.l2;
+  }
 
-void chooseBlocks(GemmPlan &plan, const GemmShape &s,
-                  const GemmTarget &target) {
-  plan.rowBlocks = llvm::divideCeil(s.m, maximalRows(target));
-  plan.tallRows = llvm::divideCeil(s.m, plan.rowBlocks);
-  plan.tallBlocks = s.m - plan.rowBlocks * (plan.tallRows - 1);
-  plan.vectors = std::min<int64_t>(vectorsFor(plan.tallRows, target),
-                                   llvm::divideCeil(s.n, plan.lanes));
-}
+  GemmPlan choose() {
+    chooseBlocks();
+    if (s.k > 0)
+      choosePacking();
+    if (plan.streams)
+      chooseStreamTiles();
+    else
+      chooseTiles();
+    return plan;
+  }
+
+private:
+  /// Rows of the tallest register block: with two vectors a row it fills the
+  /// registers.
+  int64_t maximalRows() const {
+    if (target.registers >= 32)
+      return 14;
+    return target.fma ? 6 : 4;
+  }
+
+  /// Vectors of a register block of `rows` rows: as many as leave room for the
+  /// operands.
+  int64_t vectorsFor(int64_t rows) const {
+    int64_t budget = target.registers >= 32 ? 28 : target.fma ? 12 : 8;
+    return std::clamp<int64_t>(budget / rows, 1, 8);
+  }
+
+  void chooseBlocks() {
+    plan.rowBlocks = llvm::divideCeil(s.m, maximalRows());
+    plan.tallRows = llvm::divideCeil(s.m, plan.rowBlocks);
+    plan.tallBlocks = s.m - plan.rowBlocks * (plan.tallRows - 1);
+    plan.vectors = std::min<int64_t>(vectorsFor(plan.tallRows),
+                                     llvm::divideCeil(s.n, plan.lanes));
+  }
+
+  void choosePacking() {
+    // Broadcasts of a transposed A step over whole rows, which costs a line and
+    // perhaps a page each: many columns repay packing.
+    plan.packA = producesA ||
+                 (s.transA && s.m * bytes >= 1024 && s.k >= 256 && s.n >= 128);
+    bool tailWithoutMasks = s.n % plan.lanes && !target.masks;
+    bool large = s.k * s.n * bytes > target.l2 / 2;
+    if (s.transB && !producesB && s.m <= maximalRows()) {
+      // B is read once: it is transposed on the way to the registers.
+      // Lines of rows a page apart share a set of the first-level cache, which
+      // has room for those of one vector.
+      bool alike = s.k * bytes % 4096 == 0;
+      plan.vectors = std::min<int64_t>(plan.vectors, alike || s.m > 2 ? 1 : 2);
+      plan.kBlock = s.k;
+      return;
+    }
+    if (!s.transB && large && !tailWithoutMasks && s.m <= kStreamRows) {
+      plan.streams = true;
+      plan.packA |= s.m > 4;
+      plan.rowBlocks = plan.tallBlocks = 1;
+      plan.tallRows = s.m;
+      return;
+    }
+    if (!producesB && !s.transB && !tailWithoutMasks && !large)
+      return;
+    plan.packB = s.m <= kTilePackingRows && canPackInTiles() ? Packing::Tile
+                                                             : Packing::Launch;
+    if (plan.packB == Packing::Launch)
+      plan.prefetchB = 2048 / bytes;
+  }
+
+  /// A tile transposes whole squares of its step of k, of which the last may
+  /// not be too short.
+  bool canPackInTiles() const {
+    int64_t last = s.k % plan.kBlock;
+    return !s.transB || last == 0 || last >= 4;
+  }
+
+  void chooseTiles() {
+    int64_t width = plan.vectors * plan.lanes;
+    double operations = 2.0 * s.m * s.n * s.k;
+    int64_t wanted = std::clamp<int64_t>(operations * s.batch / kTileOperations,
+                                         1, kMostTiles);
+    wanted = llvm::divideCeil(wanted, s.batch);
+    int64_t columns = 2048 / bytes,
+            blocks = std::max<int64_t>(96 / plan.tallRows, 1);
+    if (plan.packB == Packing::Tile) {
+      columns = kTilePackingBytes / (plan.kBlock * bytes);
+      blocks = plan.rowBlocks;
+    }
+    columns = std::min(columns, s.n);
+    int64_t columnTiles = llvm::divideCeil(s.n, columns);
+    if (plan.packB != Packing::Tile)
+      blocks = std::min<int64_t>(
+          blocks, llvm::divideCeil(plan.rowBlocks * columnTiles, wanted));
+    blocks = std::max<int64_t>(blocks, 1);
+    int64_t rowTiles = llvm::divideCeil(plan.rowBlocks, blocks);
+    columns =
+        std::min<int64_t>(columns, llvm::divideCeil(s.n * rowTiles, wanted));
+    plan.tileBlocks = blocks;
+    plan.tileColumns = llvm::alignTo(columns, width);
+  }
+
+  /// The sums of a tile stay in the first-level cache; long stretches of rows
+  /// come at memory's speed.
+  void chooseStreamTiles() {
+    int64_t columns = std::max<int64_t>(target.l1 / (s.m * bytes), 256);
+    plan.tileColumns = llvm::alignTo(std::min(columns, s.n), 4 * plan.lanes);
+  }
+
+  const GemmShape &s;
+  const GemmTarget &target;
+  bool producesA, producesB;
+  int64_t bytes;
+  GemmPlan plan;
+};
 
 } // namespace
 
-GemmPlan planGemm(const GemmShape &s, const GemmTarget &target, bool producesA,
-                  bool producesB, bool heavyStore) {
-  GemmPlan plan;
-  int64_t bytes = s.element.getIntOrFloatBitWidth() / 8;
-  plan.lanes = std::max<int64_t>(target.vectorBits / 8 / bytes, 1);
-  chooseBlocks(plan, s, target);
-
-  bool tailWithoutMasks = s.n % plan.lanes && !target.masks;
-  plan.packB = s.k > 0 && (producesB || s.transB || tailWithoutMasks ||
-                           plan.rowBlocks >= 16);
-  plan.packA = s.k > 0 && producesA;
-  plan.kBlock = s.k <= kProductChunk ? s.k : kProductChunk;
-  int64_t width = plan.vectors * plan.lanes;
-  int64_t columns = target.l2 / 2 / bytes / std::max<int64_t>(plan.kBlock, 1);
-  plan.tileColumns = std::max<int64_t>(columns / width, 1) * width;
-  plan.tileBlocks = std::max<int64_t>(96 / plan.tallRows, 1);
-  plan.storeLoop = heavyStore;
-  return plan;
+GemmPlan planGemm(const GemmShape &shape, const GemmTarget &target,
+                  bool producesA, bool producesB, bool heavyStore) {
+  return Planner(shape, target, producesA, producesB, heavyStore).choose();
 }
 
 } // namespace tessera::lowering::cpu

@@ -5,6 +5,8 @@
 
 namespace tessera::lowering::cpu {
 
+enum class Packing { None, Tile, Launch };
+
 /// Everything the emitter decides by measurement rather than by meaning. No
 /// field changes the bits of a result.
 struct GemmPlan {
@@ -17,19 +19,27 @@ struct GemmPlan {
   int64_t rowBlocks = 0, tallBlocks = 0, tallRows = 1;
   int64_t vectors = 1;
 
-  // Packed operands live in the workspace, as panels of a register block.
-  bool packA = false, packB = false;
+  // Packed operands are panels of a register block. A is packed whole, in a
+  // launch of its own; so is B, or each tile packs the columns it has into a
+  // buffer on the stack.
+  bool packA = false;
+  Packing packB = Packing::None;
 
-  // A tile is `tileBlocks` row blocks by `tileColumns` columns, with all of k
-  // in steps of `kBlock`: either all of k, or kProductChunk, or a divisor of
-  // it. Partial results wait in a buffer of the tile.
+  // Few rows: rows of B are read one after another, in groups, and every row of
+  // A adds its products with a group to sums in memory. Chunks of k are tiles
+  // of their own. All the rows are one block.
+  bool streams = false;
+
+  // A tile is `tileBlocks` row blocks by `tileColumns` columns, with all of k:
+  // at once, or in chunks (`kBlock` is k, or kProductChunk). The totals between
+  // chunks wait in the result, or in the workspace.
   int64_t kBlock = 0;
   int64_t tileBlocks = 1, tileColumns = 1;
   bool columnsOuter = false; ///< Within a tile, all row blocks visit a column
                              ///< block before the next column block.
 
-  bool prefetchA = false, prefetchC = false;
-  int64_t prefetchB = 0;
+  int64_t prefetchB = 0; ///< How many elements ahead B is prefetched.
+  bool prefetchC = false;
 
   bool splitTail = true;  ///< Store the last columns as vectors of 4, 2 and 1
                           ///< lanes rather than by mask.

@@ -1,4 +1,5 @@
-// A C interface to compiled Gemm kernels, so that a script can time them beside other libraries in one process.
+// A C interface to compiled Gemm kernels, so that a script can time them beside
+// other libraries in one process.
 #include "GemmJit.h"
 #include <cstdlib>
 #include <ctime>
@@ -31,13 +32,13 @@ void edit(GemmPlan &plan, llvm::StringRef changes) {
     if (name == "packA")
       plan.packA = value;
     else if (name == "packB")
-      plan.packB = value;
+      plan.packB = Packing(value);
     else if (name == "prefetchB")
       plan.prefetchB = value;
+    else if (name == "streams")
+      plan.streams = value;
     else if (name == "prefetchC")
       plan.prefetchC = value;
-    else if (name == "prefetchA")
-      plan.prefetchA = value;
     else if (name == "kBlock")
       plan.kBlock = value;
     else if (name == "tileBlocks")
@@ -111,7 +112,8 @@ void *gemm_make(const char *element, int64_t batch, int64_t m, int64_t n,
   return bench;
 }
 
-/// Time of this thread on a core, which other processes disturb less than the time of day.
+/// Time of this thread on a core, which other processes disturb less than the
+/// time of day.
 double threadSeconds() {
   timespec now;
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
@@ -141,8 +143,8 @@ double gemm_time_launch(void *handle, void *a, void *b, void *c, int launch,
 }
 
 /// Prints the assembly for a CPU.
-void gemm_print(const char *cpu, int64_t batch, int64_t m, int64_t n,
-                int64_t k, int layout, const char *changes) {
+void gemm_print(const char *cpu, int64_t batch, int64_t m, int64_t n, int64_t k,
+                int layout, const char *changes) {
   std::string text = assembleGemm(cpu, [&](ModuleOp module, Location loc) {
     GemmShape s{batch,
                 m,

@@ -1,4 +1,5 @@
-// Lowers a kernel module with MLIR's conversions, the short LLVM pipeline and LLJIT.
+// Lowers a kernel module with MLIR's conversions, the short LLVM pipeline and
+// LLJIT.
 #include "GemmJit.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
@@ -93,10 +94,9 @@ void optimise(llvm::Module &module, llvm::TargetMachine *machine) {
   pb.crossRegisterProxies(lam, fam, cam, mam);
   llvm::ModulePassManager passes;
   cantFail(pb.parsePassPipeline(
-      passes,
-      "function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,"
-      "simplifycfg,loop-mssa(licm),gvn,instcombine<no-verify-fixpoint>,"
-      "simplifycfg)"));
+      passes, "function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,"
+              "simplifycfg,loop-mssa(licm),gvn,instcombine<no-verify-fixpoint>,"
+              "simplifycfg)"));
   passes.run(module, mam);
 }
 
@@ -129,10 +129,10 @@ Lowered lowerGemm(llvm::orc::JITTargetMachineBuilder &builder,
                   CompileTimes &times) {
   static DialectRegistry *registry = [] {
     auto *registry = new DialectRegistry;
-    registry->insert<func::FuncDialect, arith::ArithDialect,
-                     memref::MemRefDialect, scf::SCFDialect,
-                     cf::ControlFlowDialect, vector::VectorDialect,
-                     LLVM::LLVMDialect>();
+    registry
+        ->insert<func::FuncDialect, arith::ArithDialect, memref::MemRefDialect,
+                 scf::SCFDialect, cf::ControlFlowDialect, vector::VectorDialect,
+                 LLVM::LLVMDialect>();
     registerBuiltinDialectTranslation(*registry);
     registerLLVMDialectTranslation(*registry);
     return registry;
@@ -171,6 +171,11 @@ Lowered lowerGemm(llvm::orc::JITTargetMachineBuilder &builder,
     function.addFnAttr("target-features", builder.getFeatures().getString());
   }
   optimise(*result.module, machine.get());
+  if (const char *path = getenv("GEMM_LL")) {
+    std::error_code error;
+    llvm::raw_fd_ostream os(path, error);
+    os << *result.module;
+  }
   times.emit = emitted - start;
   times.mlir = lowered - verified;
   times.translate = translated - lowered;
@@ -193,16 +198,13 @@ GemmTarget targetOf(const std::string &cpu) {
   return target;
 }
 
-CompiledGemm
-compileGemm(const std::string &cpu,
-            llvm::function_ref<int64_t(ModuleOp, Location)> emit) {
+CompiledGemm compileGemm(const std::string &cpu,
+                         llvm::function_ref<int64_t(ModuleOp, Location)> emit) {
   CompiledGemm result;
   auto builder = machineFor(cpu);
   Lowered lowered = lowerGemm(builder, emit, result.times);
-  std::shared_ptr<llvm::orc::LLJIT> jit =
-      cantFail(llvm::orc::LLJITBuilder()
-                   .setJITTargetMachineBuilder(builder)
-                   .create());
+  std::shared_ptr<llvm::orc::LLJIT> jit = cantFail(
+      llvm::orc::LLJITBuilder().setJITTargetMachineBuilder(builder).create());
   double created = milliseconds();
   cantFail(jit->addIRModule(llvm::orc::ThreadSafeModule(
       std::move(lowered.module), std::move(lowered.context))));
@@ -215,9 +217,8 @@ compileGemm(const std::string &cpu,
   return result;
 }
 
-std::string
-assembleGemm(const std::string &cpu,
-             llvm::function_ref<int64_t(ModuleOp, Location)> emit) {
+std::string assembleGemm(const std::string &cpu,
+                         llvm::function_ref<int64_t(ModuleOp, Location)> emit) {
   CompileTimes times;
   auto builder = machineFor(cpu);
   Lowered lowered = lowerGemm(builder, emit, times);

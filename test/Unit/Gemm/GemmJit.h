@@ -1,4 +1,5 @@
-// A small compiler for kernel modules, for the Gemm emitter's tests and measurements.
+// A small compiler for kernel modules, for the Gemm emitter's tests and
+// measurements.
 #pragma once
 #include "lowering/CPU/GemmPlan.h"
 #include <memory>
@@ -12,9 +13,7 @@ using LaunchFn = void (*)(void *const *buffers, int64_t begin, int64_t end);
 
 struct CompileTimes {
   double emit = 0, mlir = 0, translate = 0, optimise = 0, codegen = 0;
-  double total() const {
-    return emit + mlir + translate + optimise + codegen;
-  }
+  double total() const { return emit + mlir + translate + optimise + codegen; }
 };
 
 /// A compiled module: its launches in order, with their tile counts.
@@ -40,7 +39,8 @@ public:
 /// The CPU to compile for; an empty name is this machine.
 lowering::cpu::GemmTarget targetOf(const std::string &cpu);
 
-/// Emits the module with `emit`, which returns the bytes of workspace, and compiles it for this machine.
+/// Emits the module with `emit`, which returns the bytes of workspace, and
+/// compiles it for this machine.
 CompiledGemm
 compileGemm(const std::string &cpu,
             llvm::function_ref<int64_t(mlir::ModuleOp, mlir::Location)> emit);

@@ -1,4 +1,5 @@
-// Compares the Gemm emitter's kernels with the scalar definition of a product, bit for bit.
+// Compares the Gemm emitter's kernels with the scalar definition of a product,
+// bit for bit.
 #include "GemmJit.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -131,14 +132,15 @@ template <typename T> CompiledGemm compile(const Case &c) {
     kernel.a.buffer = 0;
     kernel.b.buffer = 1;
     kernel.store = storeTo(2, kernel.shape);
+    kernel.result = 2;
     kernel.heavyStore = c.heavy;
     if (c.fused) {
       kernel.a.load = producer(0, 2, 1);
       kernel.b.load = producer(1, 3, 0);
-      kernel.store = [store = kernel.store](
-                         OpBuilder &b, Location loc, ValueRange buffers,
-                         Value batch, Value row, Value col, Value acc,
-                         Value mask) {
+      kernel.store = [store = kernel.store](OpBuilder &b, Location loc,
+                                            ValueRange buffers, Value batch,
+                                            Value row, Value col, Value acc,
+                                            Value mask) {
         store(b, loc, buffers, batch, row, col, apply(b, loc, acc, '+', -5),
               mask);
       };
@@ -146,8 +148,7 @@ template <typename T> CompiledGemm compile(const Case &c) {
     GemmTarget target = targetOf(c.cpu);
     if (!c.change)
       return emitGemm(module, loc, kernel, target);
-    GemmPlan plan =
-        planGemm(kernel.shape, target, c.fused, c.fused, c.heavy);
+    GemmPlan plan = planGemm(kernel.shape, target, c.fused, c.fused, c.heavy);
     c.change(plan);
     return emitGemm(module, loc, kernel, target, plan);
   });
@@ -189,8 +190,8 @@ template <typename T> void check(const Case &c) {
   int64_t elements = c.batch * c.m * c.n;
   for (int64_t n = 0; n < (c.samples ? c.samples : elements); ++n) {
     int64_t at = c.samples ? random() % elements : n;
-    T want = element(c, a.data(), b.data(), at / (c.m * c.n),
-                     at / c.n % c.m, at % c.n);
+    T want = element(c, a.data(), b.data(), at / (c.m * c.n), at / c.n % c.m,
+                     at % c.n);
     ASSERT_EQ(std::memcmp(&want, &out[at], sizeof(T)), 0)
         << "element " << at << ": " << out[at] << ", not " << want;
   }
@@ -237,19 +238,47 @@ TEST(Gemm, LongChains) {
 }
 
 TEST(Gemm, Schedules) {
-  for (int64_t step : {64, 256, 512, 1100})
-    for (bool columnsOuter : {false, true})
-      for (bool pack : {false, true}) {
-        Case c;
-        c.m = 29, c.n = 83, c.k = 1100;
-        c.change = [=](GemmPlan &plan) {
-          plan.kBlock = step, plan.columnsOuter = columnsOuter;
-          plan.packA = plan.packB = pack;
-          plan.tileBlocks = 2, plan.tileColumns = 32;
-          plan.splitTail = pack, plan.storeLoop = columnsOuter;
-        };
-        check<float>(c);
-      }
+  for (int64_t k : {512, 1100, 1028})
+    for (bool atOnce : {false, true})
+      for (auto pack : {Packing::None, Packing::Tile, Packing::Launch})
+        for (bool other : {false, true}) {
+          Case c;
+          c.m = 29, c.n = other ? 83 : 88, c.k = k;
+          c.transA = other;
+          // A tile cannot pack a transposed chunk of four rows.
+          c.transB = other && (pack != Packing::Tile || atOnce || k != 1028);
+          c.change = [=](GemmPlan &plan) {
+            plan.kBlock = atOnce ? k : 512, plan.columnsOuter = other;
+            plan.streams = false;
+            plan.packA = other, plan.packB = pack;
+            plan.tileBlocks = 2, plan.tileColumns = 32;
+            plan.splitTail = atOnce, plan.storeLoop = other;
+            plan.prefetchB = 64, plan.prefetchC = true;
+          };
+          check<float>(c);
+        }
+}
+
+TEST(Gemm, FewRows) {
+  for (int64_t m : {1, 2, 4, 5, 9, 16})
+    for (int layout = 0; layout < 4; ++layout) {
+      Case c;
+      c.batch = m == 2 ? 2 : 1, c.m = m, c.n = 331, c.k = 1003;
+      c.transA = layout & 1, c.transB = layout & 2;
+      c.fused = m == 9, c.heavy = m == 4;
+      check<float>(c);
+    }
+}
+
+TEST(Gemm, MiddleRows) {
+  for (int layout = 0; layout < 4; ++layout) {
+    Case c;
+    c.m = 50, c.n = 331, c.k = 1003;
+    c.transA = layout & 1, c.transB = layout & 2;
+    check<float>(c);
+    c.k = 515;
+    check<double>(c);
+  }
 }
 
 TEST(Gemm, LargeSampled) {
