@@ -1,5 +1,4 @@
-// The compute launch of a Gemm: tiles, steps of k, and calls of register
-// blocks; and the emitter's entry points.
+// The compute launch of a Gemm, tiles of register blocks, and the entry points.
 #include "lowering/CPU/Gemm.h"
 #include "lowering/CPU/GemmBuilder.h"
 #include "llvm/Support/MathExtras.h"
@@ -103,6 +102,8 @@ SmallVector<Type> GemmEmission::launchArguments() const {
 void GemmEmission::finishLaunch(FunctionBuilder &f, int64_t tiles) const {
   f.finish();
   f.function->setAttr("tessera.launch", f.b.getI64IntegerAttr(tiles));
+  if (int64_t bytes = workspaceBytes())
+    f.function->setAttr("tessera.workspace", f.b.getI64IntegerAttr(bytes));
   for (unsigned i = 0; i < f.function.getNumArguments() - 2; ++i)
     f.function.setArgAttr(i, "llvm.noalias", f.b.getUnitAttr());
 }
@@ -327,6 +328,8 @@ void emitComputeLaunch(const GemmEmission &e) {
 int64_t emitGemm(ModuleOp module, Location loc, const GemmKernel &kernel,
                  const GemmTarget &target, const GemmPlan &plan) {
   GemmEmission e{module, loc, kernel, target, plan};
+  assert(plan.streams || plan.tileColumns % e.blockColumns() == 0);
+  assert(plan.kBlock == kernel.shape.k || plan.kBlock == kProductChunk);
   if (plan.packA || plan.packB == Packing::Launch)
     emitPackLaunch(e);
   if (plan.streams)

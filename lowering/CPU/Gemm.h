@@ -1,5 +1,4 @@
-// The Gemm emitter: the launches of one batched matrix product with fused
-// producers and a fused epilogue.
+// The Gemm emitter: a batched product with fused producers and epilogue.
 #pragma once
 #include "lowering/CPU/GemmContract.h"
 #include "mlir/IR/Builders.h"
@@ -17,8 +16,8 @@ struct GemmShape {
   int64_t batch = 1, m = 0, n = 0, k = 0;
   bool transA = false, transB = false;
   bool sharedA = false, sharedB = false;
-  mlir::Type
-      element; ///< f32, f64, or a signless integer, whose arithmetic wraps.
+  /// f32, f64, or a signless integer, whose arithmetic wraps.
+  mlir::Type element;
 };
 
 /// Produces `vector<lanes x element>` of an operand: the elements [batch, row,
@@ -51,18 +50,21 @@ struct GemmOperand {
 
 /// What is to be emitted.
 struct GemmKernel {
-  std::string
-      name; ///< Symbol of the product's launch; the packing one adds "_pack".
+  /// Symbol of the last launch; those before it add an end to it.
+  std::string name;
   GemmShape shape;
-  llvm::SmallVector<mlir::MemRefType>
-      buffers; ///< Inputs, then outputs: the leading arguments of every launch.
+  /// Inputs, then outputs: the leading arguments of every launch. An empty one
+  /// must be of rank 1, since MLIR passes no other as a bare pointer.
+  llvm::SmallVector<mlir::MemRefType> buffers;
   GemmOperand a, b;
   StoreFn store;
-  /// The buffer of the result's shape that the epilogue writes, if there is
-  /// one: it is prefetched.
+  /// An output that has the result's shape, row-major, or -1: it is prefetched,
+  /// and if it is of the result's type it holds sums between chunks of k. It
+  /// must not share memory with an input.
   int64_t result = -1;
-  bool heavyStore = false; ///< The epilogue is more than about four ops: it is
-                           ///< then built once a kernel, in a loop.
+  /// The epilogue is more than about four ops: it is then built once a
+  /// register block, in a loop.
+  bool heavyStore = false;
 };
 
 /// Facts of the target that the schedule depends on. The bits of the result

@@ -1,5 +1,4 @@
-// The builder behind the Gemm emitter: functions, index arithmetic, loops and
-// vector accesses.
+// The function builder of the Gemm emitter.
 #include "lowering/CPU/GemmBuilder.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 

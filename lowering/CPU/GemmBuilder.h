@@ -1,5 +1,4 @@
-// Internal to the Gemm emitter: what its functions share, and a builder with
-// the index arithmetic they need.
+// Internal to the Gemm emitter: a function builder and what its parts share.
 #pragma once
 #include "lowering/CPU/GemmPlan.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -1,5 +1,4 @@
-// Register blocks: a private function for each distinct block that runs the
-// chains of k and the epilogue.
+// Register blocks: private functions that run the chains of k and the epilogue.
 #include "lowering/CPU/GemmBuilder.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -54,17 +53,20 @@ private:
   Values chain(Value begin, Value end) {
     if (e.readsTransposedB())
       return transposedChain(begin, end);
-    return f.loop(
-        begin, end, 1, splats(0.0), [&](Value k, ValueRange accumulators) {
-          Value aAt = f.add(aFirst, f.mul(k, strides.aK));
-          Value bAt = f.add(bFirst, f.mul(k, strides.bK));
-          Values bs, results;
-          for (int64_t v = 0; v < block.vectors; ++v)
-            bs.push_back(loadB(bAt, v));
-          if (e.plan.prefetchB)
-            f.prefetch(b, f.add(bAt, e.plan.prefetchB), /*isWrite=*/false, 3);
-          return multiplyAdd(aAt, bs, accumulators);
-        });
+    return f.loop(begin, end, 1, splats(0.0),
+                  [&](Value k, ValueRange accumulators) {
+                    Value aAt = f.add(aFirst, f.mul(k, strides.aK));
+                    Value bAt = f.add(bFirst, f.mul(k, strides.bK));
+                    Values bs, results;
+                    for (int64_t v = 0; v < block.vectors; ++v)
+                      bs.push_back(loadB(bAt, v));
+                    if (e.plan.prefetchB)
+                      for (int64_t c = 0; c < block.vectors * e.plan.lanes;
+                           c += 64 / e.elementBytes())
+                        f.prefetch(b, f.add(bAt, e.plan.prefetchB + c),
+                                   /*isWrite=*/false, 3);
+                    return multiplyAdd(aAt, bs, accumulators);
+                  });
   }
 
   /// One step of k: adds a column of A times a row of B.

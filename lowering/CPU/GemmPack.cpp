@@ -1,5 +1,4 @@
-// The packing launch of a Gemm: copies operands, or their transposes, into
-// panels of the workspace.
+// Packing for a Gemm: operands, or their transposes, as panels.
 #include "lowering/CPU/GemmBuilder.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -11,7 +10,7 @@ namespace {
 /// thread, few enough to share the work.
 constexpr int64_t kTileElements = 32 << 10;
 /// A divisor of each step of k that is less than k.
-constexpr int64_t kRowsTogether = 16;
+constexpr int64_t kRowsTogether = 8;
 
 /// Packs panels of one operand. The packed matrix has k as its rows; its
 /// columns are those of B, or the rows of A.
@@ -94,6 +93,25 @@ private:
           transposeColumns(panel, column, f.index(full), group.width - full,
                            group);
       });
+    // Lanes past a panel's columns may hold anything: where the source goes on,
+    // whole vectors are read.
+    int64_t before = first * layout.first.width;
+    int64_t room = layout.columns() - before - group.stride;
+    int64_t whole = room < 0 ? 0 : room / group.width + 1;
+    if (group.width % lanes == 0)
+      whole = group.count;
+    else if (operand.load)
+      whole = 0;
+    Value split = f.index(first + std::min(whole, group.count));
+    if (whole > 0)
+      copyPanels(begin, f.min(end, split), group, columnOf, group.stride);
+    if (whole < group.count)
+      copyPanels(f.max(begin, split), end, group, columnOf, group.width);
+  }
+
+  /// Packs panels, of which `width` columns are read.
+  void copyPanels(Value begin, Value end, const PanelGroup &group,
+                  llvm::function_ref<Value(Value)> columnOf, int64_t width) {
     // Some rows at a time: a panel gets them as one stretch, and their lines
     // are still at hand for the next panel.
     f.loop(rowBegin, rowEnd, kRowsTogether, [&](Value first) {
@@ -101,9 +119,9 @@ private:
       f.loop(begin, end, 1, [&](Value panel) {
         Value column = columnOf(panel);
         f.loop(first, last, 1, [&](Value row) {
-          for (int64_t offset = 0; offset < group.width; offset += lanes)
+          for (int64_t offset = 0; offset < width; offset += lanes)
             f.store(load(row, f.add(column, offset),
-                         std::min(group.width - offset, lanes)),
+                         std::min(width - offset, lanes)),
                     destination, target(row, panel, f.index(offset), group));
         });
       });

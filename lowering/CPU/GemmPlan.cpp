@@ -1,5 +1,4 @@
-// Chooses the schedule of a Gemm from its shape and the target's registers and
-// caches.
+// Chooses the schedule of a Gemm from its shape and facts of the target.
 #include "lowering/CPU/GemmPlan.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -13,7 +12,7 @@ constexpr int64_t kMostTiles = 32;
 // Rows up to which B streams from memory once, and up to which a tile packs its
 // own part of B for all rows.
 constexpr int64_t kStreamRows = 16;
-constexpr int64_t kTilePackingRows = 128;
+constexpr int64_t kTilePackingRows = 300;
 constexpr int64_t kTilePackingBytes = 128 << 10;
 
 class Planner {
@@ -57,11 +56,25 @@ private:
   }
 
   void chooseBlocks() {
-    plan.rowBlocks = llvm::divideCeil(s.m, maximalRows());
+    int64_t most = maximalRows();
+    // Blocks of one height are fewer functions to compile. That pays if B is
+    // small: a large one is read from afar once for each block.
+    for (int64_t rows = most; rows > most * 4 / 5 && !isLarge(); --rows)
+      if (s.m % rows == 0) {
+        most = rows;
+        break;
+      }
+    plan.rowBlocks = llvm::divideCeil(s.m, most);
     plan.tallRows = llvm::divideCeil(s.m, plan.rowBlocks);
     plan.tallBlocks = s.m - plan.rowBlocks * (plan.tallRows - 1);
     plan.vectors = std::min<int64_t>(vectorsFor(plan.tallRows),
                                      llvm::divideCeil(s.n, plan.lanes));
+  }
+
+  /// B does not stay in the second-level cache while it is used.
+  bool isLarge() const {
+    int64_t size = s.k * s.n * bytes;
+    return size > target.l2 / 2 || (size > target.l2 * 3 / 8 && s.m >= 192);
   }
 
   void choosePacking() {
@@ -70,7 +83,7 @@ private:
     plan.packA = producesA ||
                  (s.transA && s.m * bytes >= 1024 && s.k >= 256 && s.n >= 128);
     bool tailWithoutMasks = s.n % plan.lanes && !target.masks;
-    bool large = s.k * s.n * bytes > target.l2 / 2;
+    bool large = isLarge();
     if (s.transB && !producesB && s.m <= maximalRows()) {
       // B is read once: it is transposed on the way to the registers.
       // Lines of rows a page apart share a set of the first-level cache, which
@@ -121,8 +134,10 @@ private:
           blocks, llvm::divideCeil(plan.rowBlocks * columnTiles, wanted));
     blocks = std::max<int64_t>(blocks, 1);
     int64_t rowTiles = llvm::divideCeil(plan.rowBlocks, blocks);
-    columns =
-        std::min<int64_t>(columns, llvm::divideCeil(s.n * rowTiles, wanted));
+    // Narrower tiles would read B in shorter pieces, and A more often.
+    int64_t narrow =
+        std::max<int64_t>(64, llvm::divideCeil(s.n * rowTiles, wanted));
+    columns = std::min(columns, narrow);
     plan.tileBlocks = blocks;
     plan.tileColumns = llvm::alignTo(columns, width);
   }

@@ -1,5 +1,4 @@
-// The schedule of a Gemm kernel: register blocks, packing, cache blocks and
-// tiles, all fixed by shape and target.
+// The schedule of a Gemm: register blocks, packing and tiles.
 #pragma once
 #include "lowering/CPU/Gemm.h"
 

@@ -1,5 +1,4 @@
-// The launches of a Gemm with few rows: B is read once, in the order in which
-// it lies in memory.
+// The launches of a Gemm with few rows: B is read once, as it lies in memory.
 #include "lowering/CPU/GemmBuilder.h"
 #include "llvm/Support/MathExtras.h"
 

@@ -1,11 +1,10 @@
-// A C interface to compiled Gemm kernels, so that a script can time them beside
-// other libraries in one process.
+// A C interface to compiled Gemms, for scripts that time them beside others.
 #include "GemmJit.h"
 #include <cstdlib>
-#include <ctime>
 #include <sys/mman.h>
 
 using namespace mlir;
+using namespace tessera::lowering;
 using namespace tessera::lowering::cpu;
 using namespace tessera::test;
 namespace {
@@ -53,7 +52,7 @@ void edit(GemmPlan &plan, llvm::StringRef changes) {
       plan.splitTail = value;
     else if (name == "storeLoop")
       plan.storeLoop = value;
-    else if (name == "rows") { // Needs the shape's rows: rows=R with m before.
+    else if (name == "rows") {
       int64_t m = plan.rowBlocks * (plan.tallRows - 1) + plan.tallBlocks;
       plan.rowBlocks = (m + value - 1) / value;
       plan.tallRows = (m + plan.rowBlocks - 1) / plan.rowBlocks;
@@ -62,8 +61,23 @@ void edit(GemmPlan &plan, llvm::StringRef changes) {
   }
 }
 
-int64_t emit(ModuleOp module, Location loc, const GemmShape &s,
-             const char *changes, const GemmTarget &target) {
+GemmShape shapeOf(MLIRContext *context, const char *element, int64_t batch,
+                  int64_t m, int64_t n, int64_t k, int layout) {
+  return {batch,
+          m,
+          n,
+          k,
+          bool(layout & 1),
+          bool(layout & 2),
+          bool(layout & 4),
+          bool(layout & 8),
+          elementNamed(context, element)};
+}
+
+int64_t emit(ModuleOp module, const TargetInfo &cpu, const GemmShape &s,
+             const char *changes) {
+  Location loc = module.getLoc();
+  GemmTarget target = factsOf(cpu);
   GemmKernel kernel;
   kernel.name = "gemm";
   kernel.shape = s;
@@ -86,23 +100,17 @@ int64_t emit(ModuleOp module, Location loc, const GemmShape &s,
 
 extern "C" {
 
+/// Compiles a product; `layout` has bits for A^T, B^T, shared A and shared B.
+/// `times` gets four times in milliseconds.
 void *gemm_make(const char *element, int64_t batch, int64_t m, int64_t n,
                 int64_t k, int layout, const char *changes, double *times) {
   auto *bench = new Bench;
-  bench->gemm = compileGemm("", [&](ModuleOp module, Location loc) {
-    GemmShape s{batch,
-                m,
-                n,
-                k,
-                bool(layout & 1),
-                bool(layout & 2),
-                bool(layout & 4),
-                bool(layout & 8),
-                elementNamed(module.getContext(), element)};
-    return emit(module, loc, s, changes, targetOf(""));
+  bench->gemm = compileGemm("", [&](ModuleOp module, const TargetInfo &cpu) {
+    GemmShape s = shapeOf(module.getContext(), element, batch, m, n, k, layout);
+    return emit(module, cpu, s, changes);
   });
   const CompileTimes &t = bench->gemm.times;
-  double all[] = {t.emit, t.mlir, t.translate, t.optimise, t.codegen};
+  double all[] = {t.emit, t.lower, t.optimize, t.codegen};
   std::copy(std::begin(all), std::end(all), times);
   // Huge pages, as the runtime's allocator asks for.
   constexpr int64_t kHuge = 2 << 20;
@@ -110,14 +118,6 @@ void *gemm_make(const char *element, int64_t batch, int64_t m, int64_t n,
   bench->workspace = std::aligned_alloc(kHuge, bytes);
   madvise(bench->workspace, bytes, MADV_HUGEPAGE);
   return bench;
-}
-
-/// Time of this thread on a core, which other processes disturb less than the
-/// time of day.
-double threadSeconds() {
-  timespec now;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return now.tv_sec + now.tv_nsec * 1e-9;
 }
 
 /// Seconds a call, over `count` calls.
@@ -145,18 +145,12 @@ double gemm_time_launch(void *handle, void *a, void *b, void *c, int launch,
 /// Prints the assembly for a CPU.
 void gemm_print(const char *cpu, int64_t batch, int64_t m, int64_t n, int64_t k,
                 int layout, const char *changes) {
-  std::string text = assembleGemm(cpu, [&](ModuleOp module, Location loc) {
-    GemmShape s{batch,
-                m,
-                n,
-                k,
-                bool(layout & 1),
-                bool(layout & 2),
-                bool(layout & 4),
-                bool(layout & 8),
-                elementNamed(module.getContext(), "f32")};
-    return emit(module, loc, s, changes, targetOf(cpu));
-  });
+  std::string text =
+      assembleGemm(cpu, [&](ModuleOp module, const TargetInfo &target) {
+        GemmShape s =
+            shapeOf(module.getContext(), "f32", batch, m, n, k, layout);
+        return emit(module, target, s, changes);
+      });
   fputs(text.c_str(), stdout);
   fflush(stdout);
 }

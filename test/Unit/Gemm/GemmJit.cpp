@@ -1,235 +1,88 @@
-// Lowers a kernel module with MLIR's conversions, the short LLVM pipeline and
-// LLJIT.
+// Emission, lowering and linking of one Gemm module, each timed.
 #include "GemmJit.h"
-#include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
-#include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
-#include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVM.h"
-#include "mlir/Conversion/LLVMCommon/ConversionTarget.h"
-#include "mlir/Conversion/LLVMCommon/TypeConverter.h"
-#include "mlir/Conversion/MemRefToLLVM/MemRefToLLVM.h"
-#include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
-#include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVM.h"
-#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "lowering/CodeGen/Optimize.h"
 #include "mlir/IR/Verifier.h"
-#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
-#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
-#include "mlir/Target/LLVMIR/Export.h"
-#include "mlir/Transforms/DialectConversion.h"
-#include "llvm/ExecutionEngine/Orc/LLJIT.h"
-#include "llvm/IR/IRBuilder.h"
-#include "llvm/IR/LegacyPassManager.h"
-#include "llvm/Passes/PassBuilder.h"
-#include "llvm/Support/TargetSelect.h"
-#include "llvm/Target/TargetMachine.h"
-#include "llvm/TargetParser/Host.h"
+#include "llvm/Support/ErrorHandling.h"
 #include <ctime>
 
 using namespace mlir;
-using namespace tessera::lowering::cpu;
+using namespace tessera::lowering;
 namespace tessera::test {
-namespace {
 
-/// Time of this thread on a core.
-double milliseconds() {
+double threadSeconds() {
   timespec now;
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return now.tv_sec * 1e3 + now.tv_nsec * 1e-6;
+  return now.tv_sec + now.tv_nsec * 1e-9;
 }
 
-LogicalResult lower(ModuleOp module) {
-  MLIRContext *context = module.getContext();
-  PassManager pm(context);
-  pm.enableVerifier(false);
-  pm.addPass(createSCFToControlFlowPass());
-  if (failed(pm.run(module)))
-    return failure();
-  LowerToLLVMOptions options(context);
-  options.useBarePtrCallConv = true;
-  LLVMTypeConverter types(context, options);
-  RewritePatternSet patterns(context);
-  populateFuncToLLVMConversionPatterns(types, patterns);
-  populateFinalizeMemRefToLLVMConversionPatterns(types, patterns);
-  arith::populateArithToLLVMConversionPatterns(types, patterns);
-  cf::populateControlFlowToLLVMConversionPatterns(types, patterns);
-  populateVectorToLLVMConversionPatterns(types, patterns);
-  LLVMConversionTarget target(*context);
-  target.addLegalOp<ModuleOp>();
-  return applyFullConversion(module, target, std::move(patterns));
+cpu::GemmTarget factsOf(const TargetInfo &target) {
+  cpu::GemmTarget facts;
+  facts.vectorBits = target.vectorBits;
+  facts.registers = target.registers();
+  facts.fma = target.hasFMA;
+  facts.masks = target.hasAVX;
+  facts.l1 = target.l1;
+  facts.l2 = target.l2;
+  facts.l3 = target.l3;
+  return facts;
 }
 
-/// Gives the launch the C signature of the ABI: pointers come from an array.
-void addEntry(llvm::Module &module, const std::string &name) {
-  llvm::Function *inner = module.getFunction(name);
-  inner->setName(name + ".inner");
-  inner->setLinkage(llvm::GlobalValue::InternalLinkage);
-  llvm::LLVMContext &context = module.getContext();
-  auto *pointer = llvm::PointerType::get(context, 0);
-  auto *i64 = llvm::Type::getInt64Ty(context);
-  auto *entry = llvm::Function::Create(
-      llvm::FunctionType::get(llvm::Type::getVoidTy(context),
-                              {pointer, i64, i64}, false),
-      llvm::GlobalValue::ExternalLinkage, name, module);
-  llvm::IRBuilder<> b(llvm::BasicBlock::Create(context, "", entry));
-  SmallVector<llvm::Value *> arguments;
-  for (unsigned i = 0; i + 2 < inner->arg_size(); ++i)
-    arguments.push_back(b.CreateLoad(
-        pointer, b.CreateConstGEP1_64(pointer, entry->getArg(0), i)));
-  arguments.push_back(entry->getArg(1));
-  arguments.push_back(entry->getArg(2));
-  b.CreateCall(inner, arguments);
-  b.CreateRetVoid();
+namespace {
+
+TargetInfo targetNamed(StringRef cpu) {
+  return cpu.empty() ? hostTarget() : llvm::cantFail(targetFor(cpu));
 }
 
-void optimise(llvm::Module &module, llvm::TargetMachine *machine) {
-  llvm::LoopAnalysisManager lam;
-  llvm::FunctionAnalysisManager fam;
-  llvm::CGSCCAnalysisManager cam;
-  llvm::ModuleAnalysisManager mam;
-  llvm::PassBuilder pb(machine);
-  pb.registerModuleAnalyses(mam);
-  pb.registerCGSCCAnalyses(cam);
-  pb.registerFunctionAnalyses(fam);
-  pb.registerLoopAnalyses(lam);
-  pb.crossRegisterProxies(lam, fam, cam, mam);
-  llvm::ModulePassManager passes;
-  cantFail(pb.parsePassPipeline(
-      passes, "function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,"
-              "simplifycfg,loop-mssa(licm),gvn,instcombine<no-verify-fixpoint>,"
-              "simplifycfg)"));
-  passes.run(module, mam);
-}
-
-llvm::orc::JITTargetMachineBuilder machineFor(const std::string &cpu) {
-  static bool once = [] {
-    llvm::InitializeNativeTarget();
-    llvm::InitializeNativeTargetAsmPrinter();
-    return true;
-  }();
-  (void)once;
-  auto builder =
-      cpu.empty() ? cantFail(llvm::orc::JITTargetMachineBuilder::detectHost())
-                  : llvm::orc::JITTargetMachineBuilder(
-                        llvm::Triple(llvm::sys::getProcessTriple()));
-  if (!cpu.empty())
-    builder.setCPU(cpu);
-  builder.setCodeGenOptLevel(llvm::CodeGenOptLevel::Default);
-  return builder;
-}
-
-struct Lowered {
-  std::unique_ptr<llvm::LLVMContext> context;
-  std::unique_ptr<llvm::Module> module;
-  std::vector<std::pair<std::string, int64_t>> launches;
-  int64_t workspaceBytes;
-};
-
-Lowered lowerGemm(llvm::orc::JITTargetMachineBuilder &builder,
-                  llvm::function_ref<int64_t(ModuleOp, Location)> emit,
-                  CompileTimes &times) {
-  static DialectRegistry *registry = [] {
-    auto *registry = new DialectRegistry;
-    registry
-        ->insert<func::FuncDialect, arith::ArithDialect, memref::MemRefDialect,
-                 scf::SCFDialect, cf::ControlFlowDialect, vector::VectorDialect,
-                 LLVM::LLVMDialect>();
-    registerBuiltinDialectTranslation(*registry);
-    registerLLVMDialectTranslation(*registry);
-    return registry;
-  }();
-  MLIRContext context(*registry, MLIRContext::Threading::DISABLED);
+/// The optimised code of what `emit` makes; fills the rest of `result`.
+IRModule compileToIR(const TargetInfo &target, const std::string &suffix,
+                     EmitFn emit, CompiledGemm &result,
+                     std::vector<LaunchInfo> &launches) {
+  DialectRegistry registry;
+  registerCodeGenDialects(registry);
+  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
   context.loadAllAvailableDialects();
-  Lowered result;
-  double start = milliseconds();
-  Location loc = UnknownLoc::get(&context);
-  OwningOpRef<ModuleOp> module = ModuleOp::create(loc);
-  result.workspaceBytes = emit(*module, loc);
-  double emitted = milliseconds();
-  if (failed(verify(*module)))
-    llvm::report_fatal_error("the emitted module is not valid");
-  if (getenv("GEMM_DUMP"))
-    module->dump();
-  for (auto function : module->getOps<func::FuncOp>())
-    if (auto tiles = function->getAttrOfType<IntegerAttr>("tessera.launch"))
-      result.launches.emplace_back(function.getName().str(), tiles.getInt());
-  double verified = milliseconds();
-  if (failed(lower(*module)))
-    llvm::report_fatal_error("lowering failed");
-  double lowered = milliseconds();
-  result.context = std::make_unique<llvm::LLVMContext>();
-  result.module = translateModuleToLLVMIR(*module, *result.context);
-  for (auto &[name, tiles] : result.launches)
-    addEntry(*result.module, name);
-  double translated = milliseconds();
-  auto machine = cantFail(builder.createTargetMachine());
-  result.module->setDataLayout(machine->createDataLayout());
-  result.module->setTargetTriple(machine->getTargetTriple());
-  for (llvm::Function &function : *result.module) {
-    if (function.isDeclaration())
-      continue;
-    function.addFnAttr("target-cpu", builder.getCPU());
-    function.addFnAttr("target-features", builder.getFeatures().getString());
-  }
-  optimise(*result.module, machine.get());
-  if (const char *path = getenv("GEMM_LL")) {
-    std::error_code error;
-    llvm::raw_fd_ostream os(path, error);
-    os << *result.module;
-  }
-  times.emit = emitted - start;
-  times.mlir = lowered - verified;
-  times.translate = translated - lowered;
-  times.optimise = milliseconds() - translated;
-  return result;
+  OwningOpRef<ModuleOp> module = ModuleOp::create(UnknownLoc::get(&context));
+  double start = threadSeconds();
+  result.workspaceBytes = emit(*module, target);
+  double emitted = threadSeconds();
+  if (failed(verify(*module)) ||
+      failed(lowerKernelModule(*module, target, {nullptr, suffix}, &launches)))
+    llvm::report_fatal_error("the kernel does not lower");
+  IRModule ir = llvm::cantFail(translateToIR(*module));
+  double lowered = threadSeconds();
+  llvm::cantFail(optimize(ir, target));
+  result.times.emit = 1e3 * (emitted - start);
+  result.times.lower = 1e3 * (lowered - emitted);
+  result.times.optimize = 1e3 * (threadSeconds() - lowered);
+  return ir;
 }
 
 } // namespace
 
-GemmTarget targetOf(const std::string &cpu) {
-  GemmTarget target;
-  llvm::StringMap<bool> features;
-  if (cpu.empty())
-    features = llvm::sys::getHostCPUFeatures();
-  bool v4 = cpu == "x86-64-v4" || features.lookup("avx512vl");
-  bool v3 = v4 || cpu == "x86-64-v3" || features.lookup("avx2");
-  target.vectorBits = v4 ? 512 : v3 ? 256 : 128;
-  target.registers = v4 ? 32 : 16;
-  target.fma = target.masks = v3;
-  return target;
-}
-
-CompiledGemm compileGemm(const std::string &cpu,
-                         llvm::function_ref<int64_t(ModuleOp, Location)> emit) {
+CompiledGemm compileGemm(StringRef cpu, EmitFn emit) {
+  static int count = 0;
+  std::string suffix = "_gemm" + std::to_string(count++);
+  TargetInfo target = targetNamed(cpu);
   CompiledGemm result;
-  auto builder = machineFor(cpu);
-  Lowered lowered = lowerGemm(builder, emit, result.times);
-  std::shared_ptr<llvm::orc::LLJIT> jit = cantFail(
-      llvm::orc::LLJITBuilder().setJITTargetMachineBuilder(builder).create());
-  double created = milliseconds();
-  cantFail(jit->addIRModule(llvm::orc::ThreadSafeModule(
-      std::move(lowered.module), std::move(lowered.context))));
-  for (auto &[name, tiles] : lowered.launches)
+  std::vector<LaunchInfo> launches;
+  IRModule ir = compileToIR(target, suffix, emit, result, launches);
+  double start = threadSeconds();
+  std::string object = llvm::cantFail(emitObject(std::move(ir), target));
+  result.object = llvm::cantFail(loadObject(object, suffix));
+  result.times.codegen = 1e3 * (threadSeconds() - start);
+  for (const LaunchInfo &launch : launches)
     result.launches.push_back(
-        {cantFail(jit->lookup(name)).toPtr<LaunchFn>(), tiles});
-  result.times.codegen = milliseconds() - created;
-  result.workspaceBytes = lowered.workspaceBytes;
-  result.jit = jit;
+        {reinterpret_cast<LaunchFn>(result.object->lookup(launch.symbol)),
+         launch.tiles});
   return result;
 }
 
-std::string assembleGemm(const std::string &cpu,
-                         llvm::function_ref<int64_t(ModuleOp, Location)> emit) {
-  CompileTimes times;
-  auto builder = machineFor(cpu);
-  Lowered lowered = lowerGemm(builder, emit, times);
-  auto machine = cantFail(builder.createTargetMachine());
-  SmallVector<char> text;
-  llvm::raw_svector_ostream os(text);
-  llvm::legacy::PassManager pm;
-  machine->addPassesToEmitFile(pm, os, nullptr,
-                               llvm::CodeGenFileType::AssemblyFile);
-  pm.run(*lowered.module);
-  return std::string(text.begin(), text.end());
+std::string assembleGemm(StringRef cpu, EmitFn emit) {
+  TargetInfo target = targetNamed(cpu);
+  CompiledGemm result;
+  std::vector<LaunchInfo> launches;
+  return llvm::cantFail(
+      emitAssembly(compileToIR(target, "", emit, result, launches), target));
 }
 
 } // namespace tessera::test

@@ -1,24 +1,21 @@
-// A small compiler for kernel modules, for the Gemm emitter's tests and
-// measurements.
+// Compiles kernel modules for the Gemm emitter's tests and measurements.
 #pragma once
 #include "lowering/CPU/GemmPlan.h"
-#include <memory>
-#include <string>
-#include <vector>
+#include "lowering/CodeGen/Jit.h"
+#include "lowering/CodeGen/LowerToLLVM.h"
 
 namespace tessera::test {
 
 /// The signature of a launch, as the runtime calls it.
 using LaunchFn = void (*)(void *const *buffers, int64_t begin, int64_t end);
 
+/// Milliseconds of this thread on a core.
 struct CompileTimes {
-  double emit = 0, mlir = 0, translate = 0, optimise = 0, codegen = 0;
-  double total() const { return emit + mlir + translate + optimise + codegen; }
+  double emit = 0, lower = 0, optimize = 0, codegen = 0;
 };
 
 /// A compiled module: its launches in order, with their tile counts.
-class CompiledGemm {
-public:
+struct CompiledGemm {
   struct Launch {
     LaunchFn function;
     int64_t tiles;
@@ -26,28 +23,31 @@ public:
   std::vector<Launch> launches;
   int64_t workspaceBytes = 0;
   CompileTimes times;
+  std::shared_ptr<lowering::LoadedObject> object; ///< Keeps the code alive.
 
   /// Runs every launch on this thread. `buffers` end with the workspace.
   void run(void *const *buffers) const {
     for (const Launch &launch : launches)
       launch.function(buffers, 0, launch.tiles);
   }
-
-  std::shared_ptr<void> jit; ///< Keeps the code alive.
 };
 
-/// The CPU to compile for; an empty name is this machine.
-lowering::cpu::GemmTarget targetOf(const std::string &cpu);
+/// Emits the launches of a module and returns the bytes of their workspace.
+using EmitFn =
+    llvm::function_ref<int64_t(mlir::ModuleOp, const lowering::TargetInfo &)>;
 
-/// Emits the module with `emit`, which returns the bytes of workspace, and
-/// compiles it for this machine.
-CompiledGemm
-compileGemm(const std::string &cpu,
-            llvm::function_ref<int64_t(mlir::ModuleOp, mlir::Location)> emit);
+/// What the emitter is told of a target.
+lowering::cpu::GemmTarget factsOf(const lowering::TargetInfo &target);
 
-/// The assembly of the module for `cpu`.
-std::string
-assembleGemm(const std::string &cpu,
-             llvm::function_ref<int64_t(mlir::ModuleOp, mlir::Location)> emit);
+/// Compiles what `emit` makes for the CPU of this name, or for this machine if
+/// it is empty.
+CompiledGemm compileGemm(llvm::StringRef cpu, EmitFn emit);
+
+/// The assembly of what `emit` makes.
+std::string assembleGemm(llvm::StringRef cpu, EmitFn emit);
+
+/// Time of this thread on a core in seconds; other processes disturb it less
+/// than they do the time of day.
+double threadSeconds();
 
 } // namespace tessera::test
