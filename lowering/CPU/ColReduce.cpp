@@ -119,12 +119,14 @@ void ColLaunches::emitLevel(const Level &level, StringRef name) {
   if (tiles > 0) {
     LaneMath lane(b(), launch->loc());
     Value tile = launch->forEachTile();
-    LaneMath inside(b(), launch->loc());
-    Value first = inside.mulConstant({tile, 0, 1}, perTile).base;
-    Value last = inside.addConstant({first, 0, 1}, perTile).base;
-    last =
-        arith::MinSIOp::create(b(), launch->loc(), last, launch->number(count));
-    emitUnit(level, launch->openLoop(first, last, 1));
+    if (perTile > 1) {
+      Value first = lane.mulConstant({tile, 0, 1}, perTile).base;
+      Value last = lane.addConstant({first, 0, 1}, perTile).base;
+      last = arith::MinSIOp::create(b(), launch->loc(), last,
+                                    launch->number(count));
+      tile = launch->openLoop(first, last, 1);
+    }
+    emitUnit(level, tile);
   }
   launch->finish();
 }

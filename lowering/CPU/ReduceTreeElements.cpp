@@ -9,8 +9,7 @@ using namespace tessera::ir;
 
 namespace tessera::lowering::cpu {
 
-/// How far ahead of its use memory is fetched, and the bytes of a cache line.
-static constexpr int64_t kFetchAhead = 2048, kLineBytes = 64;
+static constexpr int64_t kLineBytes = 64;
 
 SmallVector<Term> Elements::visit(OpBuilder &b, LaneIndex first,
                                   int64_t vectors, int64_t width) const {
@@ -190,20 +189,26 @@ int64_t findRunLength(KernelOp kernel, ArrayRef<int64_t> space,
   return length;
 }
 
-/// The place may lie behind the buffer's end; a prefetch does not fault.
 void Elements::prefetch(OpBuilder &b, Value first, int64_t length) const {
   LaneMath lane(b, loc);
-  for (const Place &stream : streams) {
-    auto type = cast<MemRefType>(stream.buffer.getType());
-    int64_t bytes = type.getElementTypeBitWidth() / 8;
+  for (const Stream &stream : streams) {
+    int64_t bytes =
+        cast<MemRefType>(stream.buffer.getType()).getElementTypeBitWidth() / 8;
     LaneIndex here = lane.add({stream.offset, 0, 1}, {first, 0, 1});
-    for (int64_t at = 0; at < length * bytes; at += kLineBytes) {
-      Value place = lane.addConstant(here, (kFetchAhead + at) / bytes).base;
-      memref::PrefetchOp::create(b, loc, stream.buffer, place,
-                                 /*isWrite=*/false, /*localityHint=*/3,
-                                 /*isDataCache=*/true);
-    }
+    int64_t ahead = stream.ahead ? stream.ahead : kFetchAhead / bytes;
+    fetchMemory(b, stream.buffer, lane.addConstant(here, ahead),
+                length * bytes);
   }
+}
+
+void fetchMemory(OpBuilder &b, Value buffer, LaneIndex from, int64_t bytes) {
+  Location loc = buffer.getLoc();
+  int64_t element =
+      cast<MemRefType>(buffer.getType()).getElementTypeBitWidth() / 8;
+  for (int64_t at = 0; at < bytes; at += kLineBytes)
+    memref::PrefetchOp::create(
+        b, loc, buffer, LaneMath(b, loc).addConstant(from, at / element).base,
+        /*isWrite=*/false, /*localityHint=*/3, /*isDataCache=*/true);
 }
 
 void Elements::store(OpBuilder &b, const Root &root, Value value,

@@ -21,6 +21,13 @@ struct Root {
   bool nonTemporal = false;
 };
 
+/// How far ahead of its use memory is fetched.
+constexpr int64_t kFetchAhead = 2048;
+/// Prefetches `bytes` of a buffer, which may lie behind its end, into the first
+/// cache.
+void fetchMemory(mlir::OpBuilder &b, mlir::Value buffer, ir::LaneIndex from,
+                 int64_t bytes);
+
 /// Visits elements for a Sequence. Its elements come in runs of equal length,
 /// inside which an index moves in its innermost dimension alone.
 struct Elements {
@@ -44,8 +51,13 @@ struct Elements {
   RunStart runStart;
   /// Elements may be computed twice: none is stored over what it is made of.
   bool mayRepeat = true;
-  /// Memory that lies in the order of the elements and is to be fetched ahead.
-  llvm::SmallVector<Place> streams;
+  /// Memory that lies in the order of the elements and is to be fetched ahead,
+  /// by some elements or, where that is 0, by kFetchAhead bytes.
+  struct Stream {
+    mlir::Value buffer, offset;
+    int64_t ahead = 0;
+  };
+  llvm::SmallVector<Stream> streams;
 
   /// Whether vectors never cross runs. If they do, elements are computed ahead
   /// of a visit, by prepare().

@@ -24,6 +24,8 @@ namespace {
 constexpr int64_t kTileElements = 16384;
 /// Bytes of a function's stack that scratch rows may take.
 constexpr int64_t kStackBytes = 32 << 10;
+/// A pass of more instructions a vector than this fills the pipeline by itself.
+constexpr int64_t kCostly = 12;
 /// Most tiles of a kernel whose scratch rows lie in the workspace.
 constexpr int64_t kWorkspaceTiles = 64;
 
@@ -82,6 +84,7 @@ private:
   Place placeOf(Value kept);
   void supplyKept(Value value);
   void supplyRow(Value value, Value scalar);
+  void fetchAhead(const RowPass &pass, Elements &elements);
   SmallVector<Root> rootsOf(const RowPass &pass);
   bool overwritesWhatItReads(const RowPass &pass);
   int64_t vectorsPerStep(const RowPass &pass);
@@ -258,9 +261,7 @@ void RowReduceEmitter::emitPass(const RowPass &pass) {
                       return plan.indexOf(b, value, row, at);
                     }};
   elements.mayRepeat = !overwritesWhatItReads(pass);
-  if (inputBytes(kernel) > target.l2)
-    for (unsigned input : pass.streams)
-      elements.streams.push_back({launch->inputs()[input], rowStart});
+  fetchAhead(pass, elements);
   Sequence sequence(
       launch->loc(), reducers, lanes, vectorsPerStep(pass),
       [&](OpBuilder &b, LaneIndex first, int64_t vectors, int64_t width) {
@@ -276,6 +277,33 @@ void RowReduceEmitter::emitPass(const RowPass &pass) {
     supplyRow(reducer.getOp().getY(), reducer.result(b(), term));
   for (Value value : pass.kept)
     supplyKept(value);
+}
+
+/// The memory of a row is fetched while the one before is computed, in the pass
+/// that computes the most; or, where rows are long or no pass computes much, a
+/// little ahead of its use.
+void RowReduceEmitter::fetchAhead(const RowPass &pass, Elements &elements) {
+  if (inputBytes(kernel) <= target.l2)
+    return;
+  const RowPass &costliest =
+      *llvm::max_element(plan.passes, [](const RowPass &x, const RowPass &y) {
+        return x.cost < y.cost;
+      });
+  int64_t rowBytes = 0;
+  for (const RowPass &each : plan.passes)
+    for (unsigned input : each.streams)
+      rowBytes += plan.cols *
+                  cast<MemRefType>(launch->inputs()[input].getType())
+                      .getElementTypeBitWidth() /
+                  8;
+  bool nextRow = costliest.cost > kCostly && rowBytes <= target.l1 / 2;
+  if (nextRow && &pass != &costliest)
+    return;
+  for (const RowPass &each : plan.passes)
+    if (nextRow || &each == &pass)
+      for (unsigned input : each.streams)
+        elements.streams.push_back(
+            {launch->inputs()[input], rowStart, nextRow ? plan.cols : 0});
 }
 
 SmallVector<Root> RowReduceEmitter::rootsOf(const RowPass &pass) {
@@ -309,7 +337,7 @@ int64_t RowReduceEmitter::vectorsPerStep(const RowPass &pass) {
   bool ordered = llvm::any_of(pass.reduces, [&](ReduceOp op) {
     return Reducer(op, plan.cols).isOrdered();
   });
-  bool costly = pass.cost > 12;
+  bool costly = pass.cost > kCostly;
   if (ordered)
     return costly ? kTreeGroup
                   : std::clamp<int64_t>(kTreeGroup * kTreeLanes / lanes,
