@@ -80,7 +80,11 @@ private:
   Scratch placeKept(Value value, size_t pass, int64_t &stackLeft);
   void emitRow(Value row);
   void emitPass(const RowPass &pass);
-  TermBuffer partials(const Reducer &reducer, size_t index);
+  SmallVector<Reducer> reducersOf(const RowPass &pass);
+  bool isDirect(const RowPass &pass);
+  int64_t partialCount(const RowPass &pass);
+  TermBuffer partials(const RowPass &pass, const Reducer &reducer,
+                      size_t index);
   Place placeOf(Value kept);
   void supplyKept(Value value);
   void supplyRow(Value value, Value scalar);
@@ -132,9 +136,8 @@ void RowReduceEmitter::placeScratch() {
     return place;
   };
   for (const RowPass &pass : plan.passes)
-    for (ReduceOp reduce : pass.reduces) {
-      int64_t bytes =
-          partialCount(plan.cols) * Reducer(reduce, plan.cols).bytes();
+    for (const Reducer &reducer : reducersOf(pass)) {
+      int64_t bytes = partialCount(pass) * reducer.bytes();
       bool fits = bytes <= stackLeft / 2;
       partialPlaces.push_back(fits ? Scratch{Where::Stack}
                                    : inWorkspace(bytes));
@@ -193,8 +196,24 @@ Place RowReduceEmitter::placeOf(Value kept) {
           zero};
 }
 
-TermBuffer RowReduceEmitter::partials(const Reducer &reducer, size_t index) {
-  int64_t count = partialCount(plan.cols);
+SmallVector<Reducer> RowReduceEmitter::reducersOf(const RowPass &pass) {
+  SmallVector<Reducer> reducers;
+  for (ReduceOp reduce : pass.reduces)
+    reducers.emplace_back(reduce, plan.cols);
+  return reducers;
+}
+
+bool RowReduceEmitter::isDirect(const RowPass &pass) {
+  return Elements::isDirect(reducersOf(pass), plan.cols, lanes, plan.runLength);
+}
+
+int64_t RowReduceEmitter::partialCount(const RowPass &pass) {
+  return cpu::partialCount(reducersOf(pass), plan.cols, !isDirect(pass));
+}
+
+TermBuffer RowReduceEmitter::partials(const RowPass &pass,
+                                      const Reducer &reducer, size_t index) {
+  int64_t count = partialCount(pass);
   if (count == 0)
     return {};
   if (partialPlaces[index].where == Where::Stack)
@@ -238,9 +257,7 @@ void RowReduceEmitter::emitRow(Value row) {
 
 /// One walk; afterwards the reduced values are known.
 void RowReduceEmitter::emitPass(const RowPass &pass) {
-  SmallVector<Reducer> reducers;
-  for (ReduceOp reduce : pass.reduces)
-    reducers.emplace_back(reduce, plan.cols);
+  SmallVector<Reducer> reducers = reducersOf(pass);
   if (plan.cols == 0) {
     for (const Reducer &reducer : reducers)
       supplyRow(reducer.getOp().getY(), reducer.resultOfNothing(b()));
@@ -248,7 +265,7 @@ void RowReduceEmitter::emitPass(const RowPass &pass) {
   }
   SmallVector<TermBuffer> buffers;
   for (const Reducer &reducer : reducers)
-    buffers.push_back(partials(reducer, reductionsDone++));
+    buffers.push_back(partials(pass, reducer, reductionsDone++));
   SmallVector<Root> roots = rootsOf(pass);
   Elements elements{launch->loc(),
                     *body,
@@ -268,6 +285,7 @@ void RowReduceEmitter::emitPass(const RowPass &pass) {
         return elements.visit(b, first, vectors, width);
       });
   sequence.mayRepeat = elements.mayRepeat;
+  sequence.inChunks = !elements.isDirect();
   if (!elements.isDirect())
     sequence.prepare = [&](OpBuilder &b, LaneIndex begin, int64_t length) {
       elements.prepare(b, begin, length);

@@ -60,7 +60,7 @@ void measure(const Case &test, const TargetInfo &target, bool onlyCompile) {
   KernelOp kernel = k.finish(test.kind);
   double compile = 1e9;
   std::optional<CompiledKernel> compiled;
-  for (int i = 0; i < 5; ++i) {
+  for (int i = 0; i < (onlyCompile ? 40 : 5); ++i) {
     compiled = compileKernel(kernel, target);
     compile = std::min(compile, compiled->milliseconds);
   }
