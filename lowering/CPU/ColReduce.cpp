@@ -81,10 +81,6 @@ int64_t ColKernel::lanes(const TargetInfo &target, int64_t most) const {
   int64_t lanes = kTreeLanes;
   for (const Reducer &reducer : reducers)
     lanes = std::min<int64_t>(lanes, target.lanes(reducer.accumulator()));
-  for (Type type : kernel.getOutputs().getTypes())
-    lanes = std::min<int64_t>(
-        lanes, target.lanes(
-                   storageType(cast<RankedTensorType>(type).getElementType())));
   return std::min<int64_t>(
       lanes, llvm::bit_floor(uint64_t(std::max<int64_t>(1, most))));
 }

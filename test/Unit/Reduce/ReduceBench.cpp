@@ -245,7 +245,9 @@ int main(int argc, char **argv) {
   StringRef option = argc > 1 && argv[1][0] == '-' ? argv[1] : "";
   int next = 1 + !option.empty();
   StringRef filter = argc > next ? argv[next] : "";
-  TargetInfo target = hostTarget();
+  TargetInfo target = argc > next + 1
+                          ? llvm::cantFail(targetFor(argv[next + 1]))
+                          : hostTarget();
   for (const Case &test : allCases()) {
     if (!StringRef(test.name).contains(filter))
       continue;
