@@ -19,6 +19,9 @@ namespace tessera::lowering::cpu {
 /// Elements that one tile computes at least: enough work to pay for handing it
 /// to a thread.
 static constexpr int64_t kTileElements = 16384;
+/// Runs of results that are computed together have about this many bytes, and
+/// the elements that wait for their reduction at most so many.
+static constexpr int64_t kGroupBytes = 4096, kStageBytes = 64 << 10;
 
 //===- ColKernel ---------------------------------------------------------===//
 
@@ -78,10 +81,6 @@ int64_t ColKernel::lanes(const TargetInfo &target, int64_t most) const {
   int64_t lanes = kTreeLanes;
   for (const Reducer &reducer : reducers)
     lanes = std::min<int64_t>(lanes, target.lanes(reducer.accumulator()));
-  for (Type type : kernel.getOutputs().getTypes())
-    lanes = std::min<int64_t>(
-        lanes, target.lanes(
-                   storageType(cast<RankedTensorType>(type).getElementType())));
   return std::min<int64_t>(
       lanes, llvm::bit_floor(uint64_t(std::max<int64_t>(1, most))));
 }
@@ -119,12 +118,14 @@ void ColLaunches::emitLevel(const Level &level, StringRef name) {
   if (tiles > 0) {
     LaneMath lane(b(), launch->loc());
     Value tile = launch->forEachTile();
-    LaneMath inside(b(), launch->loc());
-    Value first = inside.mulConstant({tile, 0, 1}, perTile).base;
-    Value last = inside.addConstant({first, 0, 1}, perTile).base;
-    last =
-        arith::MinSIOp::create(b(), launch->loc(), last, launch->number(count));
-    emitUnit(level, launch->openLoop(first, last, 1));
+    if (perTile > 1) {
+      Value first = lane.mulConstant({tile, 0, 1}, perTile).base;
+      Value last = lane.addConstant({first, 0, 1}, perTile).base;
+      last = arith::MinSIOp::create(b(), launch->loc(), last,
+                                    launch->number(count));
+      tile = launch->openLoop(first, last, 1);
+    }
+    emitUnit(level, tile);
   }
   launch->finish();
 }
@@ -224,41 +225,59 @@ public:
 
 private:
   int64_t units(const Level &level) const override {
-    return kernel.results * level.chunks;
+    return llvm::divideCeil(kernel.results, together(level)) * level.chunks;
   }
   int64_t unitElements(const Level &level) const override {
-    return std::min(level.count, kTreeChunk);
+    return std::min(level.count, kTreeChunk) * together(level);
+  }
+
+  /// Results whose elements are computed together, since their runs are short
+  /// and lie side by side.
+  int64_t together(const Level &level) const {
+    if (!isFirst(level) || runLength() * 4 >= kGroupBytes || rows)
+      return 1;
+    int64_t bytes = 0;
+    for (const Reducer &reducer : kernel.reducers)
+      bytes += reducer.bytes() * kTreeChunk;
+    int64_t most = std::max<int64_t>(1, kStageBytes / bytes);
+    return std::min({kGroupBytes / (runLength() * 4), most, kernel.results});
   }
 
   void emitUnit(const Level &level, Value unit) override {
     LaneMath lane(b(), launch->loc());
-    Value result = lane.divide(unit, level.chunks),
-          chunk = lane.remainder(unit, level.chunks);
+    Value chunk = lane.remainder(unit, level.chunks);
+    first = lane.mulConstant({lane.divide(unit, level.chunks), 0, 1},
+                             together(level))
+                .base;
     int64_t rest = level.count % kTreeChunk;
-    if (level.count == 0 || level.chunks == 1 || rest == 0) {
-      emitChunk(level, result, chunk, std::min(level.count, kTreeChunk));
+    if (level.count == 0 || level.chunks == 1 || rest == 0 || isStaged(level)) {
+      emitChunk(level, chunk, std::min(level.count, kTreeChunk));
       return;
     }
     // The last chunk is shorter; its length is known.
     Value isLast =
         arith::CmpIOp::create(b(), launch->loc(), arith::CmpIPredicate::eq,
                               chunk, launch->number(level.chunks - 1));
-    auto branch = [&](int64_t length) {
-      emitChunk(level, result, chunk, length);
-    };
     buildIf(
-        b(), launch->loc(), isLast, [&] { branch(rest); },
-        [&] { branch(kTreeChunk); });
+        b(), launch->loc(), isLast, [&] { emitChunk(level, chunk, rest); },
+        [&] { emitChunk(level, chunk, kTreeChunk); });
   }
 
-  void emitChunk(const Level &level, Value result, Value chunk,
-                 int64_t length) {
+  void emitChunk(const Level &level, Value chunk, int64_t length) {
     LaneMath lane(b(), launch->loc());
-    SmallVector<Term> terms(kernel.reducers.size());
     LaneIndex begin = lane.mulConstant({chunk, 0, 1}, kTreeChunk);
-    if (length > 0)
-      terms = isFirst(level) ? combineElements(level, result, begin, length)
-                             : combineSlots(level, result, begin, length);
+    result = first;
+    if (length == 0)
+      finishChunk(level, chunk, SmallVector<Term>(kernel.reducers.size()));
+    else if (isFirst(level))
+      combineElements(level, chunk, begin, length);
+    else
+      finishChunk(level, chunk, combineSlots(level, begin, length));
+  }
+
+  /// Hands the chunk's terms of a result on.
+  void finishChunk(const Level &level, Value chunk, ArrayRef<Term> terms) {
+    LaneMath lane(b(), launch->loc());
     if (isLast(level)) {
       auto index =
           *lane.delinearize({result, 0, 1}, kernel.sizes(kernel.keptDims), 1);
@@ -271,23 +290,17 @@ private:
       buffer.store(b(), launch->loc(), term, slot.base);
   }
 
-  SmallVector<Term> combineElements(const Level &level, Value result,
-                                    LaneIndex begin, int64_t length) {
+  void combineElements(const Level &level, Value chunk, LaneIndex begin,
+                       int64_t length) {
     Location loc = launch->loc();
     int64_t lanes = kernel.lanes(target, level.count);
     SmallVector<Root> roots;
     for (const Reducer &reducer : kernel.reducers)
       roots.push_back({reducer.getOp()->getOperand(0), std::nullopt, false});
-    Elements elements{loc,
-                      *body,
-                      roots,
-                      kernel.reducers,
-                      level.count,
-                      lanes,
-                      runLength(),
-                      [&](OpBuilder &, Value value, Value at) {
+    Elements elements(loc, *body, roots, kernel.reducers, level.count, lanes,
+                      runLength(), [&](OpBuilder &, Value value, Value at) {
                         return indexOf(value, result, at);
-                      }};
+                      });
     if (rows && inputBytes(kernel.kernel) > target.l2)
       for (unsigned input : rows->passes[0].streams)
         elements.streams.push_back(
@@ -302,15 +315,53 @@ private:
         [&](OpBuilder &b, LaneIndex first, int64_t vectors, int64_t width) {
           return elements.visit(b, first, vectors, width);
         });
-    if (!elements.isDirect())
-      sequence.prepare = [&](OpBuilder &b, LaneIndex begin, int64_t length) {
-        elements.prepare(b, begin, length);
-      };
-    return sequence.chunk(b(), begin, length, elementsBefore(level, length));
+    auto finish = [&] {
+      finishChunk(
+          level, chunk,
+          sequence.chunk(b(), begin, length, elementsBefore(level, length)));
+    };
+    if (!isStaged(level)) {
+      Value end = groupEnd(level);
+      buildLoop(b(), loc, first, end, 1, [&](Value member) {
+        result = member;
+        finish();
+      });
+      return;
+    }
+    Value members = arith::SubIOp::create(b(), loc, groupEnd(level), first);
+    auto select = [&](Value member) {
+      result = arith::AddIOp::create(b(), loc, first, member);
+    };
+    elements.prepareGroup(b(), begin, length, together(level), members, select);
+    buildLoop(b(), loc, launch->number(0), members, 1, [&](Value member) {
+      select(member);
+      elements.selectStage(b(), member);
+      if (level.chunks > 1 && level.count % kTreeChunk != 0)
+        elements.fillUp(b(), begin, length);
+      finish();
+    });
   }
 
-  SmallVector<Term> combineSlots(const Level &level, Value result,
-                                 LaneIndex begin, int64_t length) {
+  /// Whether elements are computed ahead of their reduction.
+  bool isStaged(const Level &level) const {
+    return isFirst(level) &&
+           !Elements::isDirect(kernel.reducers, level.count,
+                               kernel.lanes(target, level.count), runLength());
+  }
+
+  /// The end of the results of a unit.
+  Value groupEnd(const Level &level) {
+    Value end = LaneMath(b(), launch->loc())
+                    .addConstant({first, 0, 1}, together(level))
+                    .base;
+    if (kernel.results % together(level) == 0)
+      return end;
+    return arith::MinSIOp::create(b(), launch->loc(), end,
+                                  launch->number(kernel.results));
+  }
+
+  SmallVector<Term> combineSlots(const Level &level, LaneIndex begin,
+                                 int64_t length) {
     SmallVector<TermBuffer> buffers = slots(level);
     Value start = LaneMath(b(), launch->loc())
                       .mulConstant({result, 0, 1}, level.count)
@@ -366,6 +417,8 @@ private:
 
   const TargetInfo &target;
   const RowPlan *rows;
+  Value first;  ///< Of the results of the unit at hand.
+  Value result; ///< The one at hand.
 };
 
 } // namespace

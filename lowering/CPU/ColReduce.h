@@ -28,7 +28,7 @@ struct ColKernel {
   ir::YieldOp yield() const {
     return llvm::cast<ir::YieldOp>(kernel.getBody().front().getTerminator());
   }
-  /// Lanes of vectors for all that is accumulated and stored, at most `most`.
+  /// Lanes of vectors for all that is accumulated, at most `most`.
   int64_t lanes(const TargetInfo &target, int64_t most) const;
 
 private:

@@ -22,6 +22,8 @@ constexpr int64_t kAccumulatorBytes = 32 << 10;
 constexpr int64_t kStraightVectors = 4;
 /// Up to this many ops are written out for all rows of a short column.
 constexpr int64_t kStraightOps = 256;
+/// Bytes of a group up to which the next one is fetched ahead.
+constexpr int64_t kFarthestFetch = 16 << 10;
 
 class ColumnLaunches : public ColLaunches {
 public:
@@ -35,14 +37,20 @@ private:
   int64_t unitElements(const Level &level) const override {
     return std::min(level.count, kTreeChunk) * std::min(blockColumns, columns);
   }
-  /// One of the reduced elements: its number and its index in the reduced
-  /// dimensions.
-  using Row = std::pair<Value, SmallVector<LaneIndex>>;
+  /// One of the reduced elements: its number, and its index in the reduced
+  /// dimensions or, of a further level, the position of its first column.
+  struct Row {
+    Value number;
+    SmallVector<LaneIndex> index;
+    LaneIndex start;
+  };
   using Rows = SmallVector<Row>;
 
   void findColumns();
   void emitUnit(const Level &level, Value unit) override;
   bool isShort(const Level &level) const;
+  bool fetchesAhead(const Level &level) const;
+  void fetchAhead(Value start, Value column);
   void combineAtOnce(const Level &level);
   void clear();
   void addGroup(const Level &level, Value treeLane, Value firstRow,
@@ -50,12 +58,13 @@ private:
   void fold(const Level &level);
   void finishColumn(const Level &level, Value column, ArrayRef<Term> results);
   void forColumns(llvm::function_ref<void(Value column, Value slot)> body);
-  Rows rowsFrom(Value first, int64_t count);
+  Rows rowsFrom(const Level &level, Value first, int64_t count);
   Term readGroup(const Level &level, FusedBody::Frame &frame, size_t r,
                  ArrayRef<Row> rows, Value column);
   SmallVector<LaneIndex> indexOf(ArrayRef<LaneIndex> reduced, Value column);
   SmallVector<LaneIndex> resultIndex(Value column);
 
+  const TargetInfo &target;
   SmallVector<int64_t> batchDims; ///< The kept dimensions outside the columns.
   int64_t batches = 1, columns, lanes;
   int64_t innermost;            ///< The dimension that columns move in.
@@ -65,24 +74,28 @@ private:
                  ///< vector.
   // Of the unit at hand.
   Value batch, block, chunk;
+  Value blockStart, blockEnd; ///< Its first column, and its number of columns.
   SmallVector<LaneIndex> batchIndex;
-  SmallVector<TermBuffer> accumulators;
+  SmallVector<TermBuffer> accumulators, from, to;
 };
 
 ColumnLaunches::ColumnLaunches(const ColKernel &kernel, StringRef name,
                                const TargetInfo &target, ModuleOp module)
-    : ColLaunches(kernel, name, module) {
+    : ColLaunches(kernel, name, module), target(target) {
   findColumns();
   lanes = kernel.lanes(target, columns);
   wholeColumns = columns / lanes * lanes;
   int64_t bytes = 0;
   for (const Reducer &reducer : kernel.reducers)
     bytes += reducer.bytes();
-  blockColumns = std::max<int64_t>(
-                     1, kAccumulatorBytes / (bytes * kTreeLanes) / lanes - 1) *
-                 lanes;
-  blocks = std::max<int64_t>(1, llvm::divideCeil(wholeColumns, blockColumns));
-  width = std::min(blockColumns, wholeColumns) + lanes;
+  // As few blocks as the budget allows, of about the same size.
+  int64_t vectors = std::max<int64_t>(1, wholeColumns / lanes);
+  int64_t most =
+      std::max<int64_t>(1, kAccumulatorBytes / (bytes * kTreeLanes * lanes));
+  blocks = llvm::divideCeil(vectors, most);
+  blockColumns = llvm::divideCeil(vectors, blocks) * lanes;
+  blocks = llvm::divideCeil(vectors * lanes, blockColumns);
+  width = blockColumns + (columns > wholeColumns ? lanes : 0);
 }
 
 /// The kept dimensions at the end are one, as far as no op tells them apart.
@@ -121,16 +134,14 @@ void ColumnLaunches::findColumns() {
 void ColumnLaunches::forColumns(llvm::function_ref<void(Value, Value)> body) {
   Location loc = launch->loc();
   LaneMath lane(b(), loc);
-  Value first = lane.mulConstant({block, 0, 1}, blockColumns).base;
-  Value end = lane.addConstant({first, 0, 1}, blockColumns).base;
-  end = arith::MinSIOp::create(b(), loc, end, lane.number(wholeColumns));
-  if (blocks == 1 && wholeColumns <= kStraightVectors * lanes)
+  if (blocks == 1 && wholeColumns <= kStraightVectors * lanes) {
     for (int64_t at = 0; at < wholeColumns; at += lanes)
       body(lane.number(at), lane.number(at));
-  else
-    buildLoop(b(), loc, first, end, lanes, [&](Value column) {
-      body(column, arith::SubIOp::create(b(), loc, column, first));
+  } else {
+    buildLoop(b(), loc, lane.number(0), blockEnd, lanes, [&](Value slot) {
+      body(lane.add({blockStart, 0, 1}, {slot, 0, 1}).base, slot);
     });
+  }
   if (columns == wholeColumns)
     return;
   auto last = [&] {
@@ -150,7 +161,17 @@ void ColumnLaunches::emitUnit(const Level &level, Value unit) {
   Value rest = lane.divide(unit, blocks);
   chunk = lane.remainder(rest, level.chunks);
   batch = lane.divide(rest, level.chunks);
+  blockStart = lane.number(0);
+  blockEnd = lane.number(wholeColumns);
+  if (blocks > 1) {
+    blockStart = lane.mulConstant({block, 0, 1}, blockColumns).base;
+    blockEnd = arith::SubIOp::create(b(), loc, blockEnd, blockStart);
+    blockEnd =
+        arith::MinSIOp::create(b(), loc, blockEnd, lane.number(blockColumns));
+  }
   batchIndex = *lane.delinearize({batch, 0, 1}, kernel.sizes(batchDims), 1);
+  from = isFirst(level) ? SmallVector<TermBuffer>() : slots(level);
+  to = isLast(level) ? SmallVector<TermBuffer>() : slots(next(level));
   if (isShort(level))
     return combineAtOnce(level);
   accumulators.clear();
@@ -200,20 +221,26 @@ bool ColumnLaunches::isShort(const Level &level) const {
          level.count * ops <= kStraightOps;
 }
 
-ColumnLaunches::Rows ColumnLaunches::rowsFrom(Value first, int64_t count) {
+ColumnLaunches::Rows ColumnLaunches::rowsFrom(const Level &level, Value first,
+                                              int64_t count) {
   LaneMath lane(b(), launch->loc());
   Rows rows;
   for (int64_t i = 0; i < count; ++i) {
-    LaneIndex row = lane.addConstant({first, 0, 1}, i);
-    rows.push_back({row.base, *lane.delinearize(
-                                  row, kernel.sizes(kernel.reducedDims), 1)});
+    LaneIndex at = lane.addConstant({first, 0, 1}, i);
+    Row row{at.base, {}, {}};
+    if (isFirst(level))
+      row.index = *lane.delinearize(at, kernel.sizes(kernel.reducedDims), 1);
+    else
+      row.start = lane.mulConstant(
+          lane.add(lane.mulConstant({batch, 0, 1}, level.count), at), columns);
+    rows.push_back(row);
   }
   return rows;
 }
 
 /// The few rows of a unit in registers.
 void ColumnLaunches::combineAtOnce(const Level &level) {
-  Rows rows = rowsFrom(launch->number(0), level.count);
+  Rows rows = rowsFrom(level, launch->number(0), level.count);
   forColumns([&](Value column, Value) {
     FusedBody::Frame frame(*body, b());
     SmallVector<Term> results;
@@ -232,15 +259,44 @@ void ColumnLaunches::combineAtOnce(const Level &level) {
   });
 }
 
+/// Short rows follow each other in memory, but four of them at a time are more
+/// than the CPU sees as a stream.
+bool ColumnLaunches::fetchesAhead(const Level &level) const {
+  return isFirst(level) && blocks == 1 && batches == 1 &&
+         columns * kTreeGroup * 4 <= kFarthestFetch &&
+         inputBytes(kernel.kernel) > target.l2;
+}
+
+/// Fetches a part of the memory of a group some way ahead: over all columns of
+/// this group, all of that one.
+void ColumnLaunches::fetchAhead(Value start, Value column) {
+  LaneMath lane(b(), launch->loc());
+  LaneIndex here =
+      lane.add({start, 0, 1}, lane.mulConstant({column, 0, 1}, kTreeGroup));
+  for (auto [input, buffer] :
+       llvm::zip(kernel.kernel.getInputs(), launch->inputs()))
+    if (tensorType(input).getShape() == ArrayRef(kernel.shape)) {
+      int64_t bytes =
+          cast<MemRefType>(buffer.getType()).getElementTypeBitWidth() / 8;
+      int64_t group = columns * kTreeGroup;
+      int64_t ahead = llvm::divideCeil(kFetchAhead, group * bytes) * group;
+      fetchMemory(b(), buffer, lane.addConstant(here, ahead),
+                  kTreeGroup * lanes * bytes);
+    }
+}
+
 /// Adds up to four rows, from number `firstRow` of the reduced elements on, to
 /// a row of accumulators.
 void ColumnLaunches::addGroup(const Level &level, Value treeLane,
                               Value firstRow, int64_t count) {
   Location loc = launch->loc();
-  Rows rows = rowsFrom(firstRow, count);
+  Rows rows = rowsFrom(level, firstRow, count);
   Value accumulatorRow =
       LaneMath(b(), loc).mulConstant({treeLane, 0, 1}, width).base;
+  Value start = LaneMath(b(), loc).mulConstant({firstRow, 0, 1}, columns).base;
   forColumns([&](Value column, Value slot) {
+    if (fetchesAhead(level) && count == kTreeGroup)
+      fetchAhead(start, column);
     FusedBody::Frame frame(*body, b());
     Value at = arith::AddIOp::create(b(), loc, accumulatorRow, slot);
     for (auto [r, reducer] : llvm::enumerate(kernel.reducers)) {
@@ -257,17 +313,15 @@ Term ColumnLaunches::readGroup(const Level &level, FusedBody::Frame &frame,
   LaneMath lane(b(), launch->loc());
   const Reducer &reducer = kernel.reducers[r];
   SmallVector<Term> terms;
-  for (const auto &[number, index] : rows) {
+  for (const Row &row : rows) {
     if (isFirst(level)) {
       Value value = frame.at(reducer.getOp()->getOperand(0),
-                             indexOf(index, column), lanes);
-      terms.push_back(reducer.load(b(), value, {number, 0, 1}));
+                             indexOf(row.index, column), lanes);
+      terms.push_back(reducer.load(b(), value, {row.number, 0, 1}));
       continue;
     }
-    LaneIndex row =
-        lane.add(lane.mulConstant({batch, 0, 1}, level.count), {number, 0, 1});
-    LaneIndex at = lane.add(lane.mulConstant(row, columns), {column, 0, 1});
-    terms.push_back(slots(level)[r].load(b(), launch->loc(), at.base, lanes));
+    Value at = lane.add(row.start, {column, 0, 1}).base;
+    terms.push_back(from[r].load(b(), launch->loc(), at, lanes));
   }
   Term left =
       terms.size() > 1 ? reducer.combine(b(), terms[0], terms[1]) : terms[0];
@@ -330,7 +384,7 @@ void ColumnLaunches::finishColumn(const Level &level, Value column,
   LaneIndex row =
       lane.add(lane.mulConstant({batch, 0, 1}, level.chunks), {chunk, 0, 1});
   Value at = lane.add(lane.mulConstant(row, columns), {column, 0, 1}).base;
-  for (auto [result, buffer] : llvm::zip(results, slots(next(level))))
+  for (auto [result, buffer] : llvm::zip(results, to))
     buffer.store(b(), launch->loc(), result, at);
 }
 

@@ -1,6 +1,7 @@
 // Builds the code that computes a fused body's elements at some neighbouring
 // places.
 #include "lowering/CPU/ReduceTreeElements.h"
+#include "dialects/Tessera/IR/ScalarBuilder.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include <numeric>
 
@@ -9,8 +10,20 @@ using namespace tessera::ir;
 
 namespace tessera::lowering::cpu {
 
-/// How far ahead of its use memory is fetched, and the bytes of a cache line.
-static constexpr int64_t kFetchAhead = 2048, kLineBytes = 64;
+static constexpr int64_t kLineBytes = 64;
+/// Runs of fewer bytes are not worth vectors of their own.
+static constexpr int64_t kLongRun = 1024;
+/// Runs of up to this many vectors are computed without a loop.
+static constexpr int64_t kShortRun = 8;
+
+bool Elements::isDirect(ArrayRef<Reducer> reducers, int64_t count,
+                        int64_t lanes, int64_t runLength) {
+  int64_t bytes = 0;
+  for (const Reducer &reducer : reducers)
+    bytes = std::max(bytes, runLength * reducer.bytes());
+  return runLength == count ||
+         (runLength % lanes == 0 && (bytes >= kLongRun || reducers.empty()));
+}
 
 SmallVector<Term> Elements::visit(OpBuilder &b, LaneIndex first,
                                   int64_t vectors, int64_t width) const {
@@ -26,8 +39,8 @@ SmallVector<Term> Elements::visit(OpBuilder &b, LaneIndex first,
       if (isDirect()) {
         value = values[r * vectors + v];
       } else {
-        Value place = arith::SubIOp::create(b, loc, at.base, stagesBegin);
-        value = loadLanes(b, loc, stages[r], {place, 1, 1}, width,
+        LaneIndex place{placeInStage(b, at.base), 1, 1};
+        value = loadLanes(b, loc, stages[r], place, width,
                           tensorType(roots[r].value).getElementType());
       }
       terms.push_back(reducer.load(b, value, at));
@@ -89,27 +102,67 @@ SmallVector<Value> Elements::compute(OpBuilder &b, LaneIndex first,
 
 //===- Short runs --------------------------------------------------------===//
 
-void Elements::prepare(OpBuilder &b, LaneIndex begin, int64_t length) {
+Value Elements::placeInStage(OpBuilder &b, Value element) const {
+  Value place = arith::SubIOp::create(b, loc, element, stagesBegin);
+  return stageOffset ? arith::AddIOp::create(b, loc, place, stageOffset)
+                     : place;
+}
+
+void Elements::selectStage(OpBuilder &b, Value member) {
+  stageOffset = LaneMath(b, loc).mulConstant({member, 0, 1}, stageSize()).base;
+}
+
+void Elements::prepareGroup(OpBuilder &b, LaneIndex begin, int64_t length,
+                            int64_t most, Value members,
+                            llvm::function_ref<void(Value)> select) {
   LaneMath lane(b, loc);
-  // Vectors may reach over both ends of the elements that are asked for.
-  stagesBegin = lane.addConstant({begin.base, 0, 1}, -lanes).base;
+  // Runs and vectors may reach over both ends of the elements.
+  stagesBegin = lane.addConstant({begin.base, 0, 1}, -stageMargin()).base;
   for (size_t r = stages.size(); r < reducers.size(); ++r) {
     Type element = storageType(tensorType(roots[r].value).getElementType());
-    stages.push_back(stackBuffer(b, loc, element, kTreeChunk + 2 * lanes));
+    stages.push_back(stackBuffer(b, loc, element, most * stageSize()));
   }
-  Value end = lane.addConstant({begin.base, 0, 1}, length).base;
+  Value end = endOf(b, begin, length);
   Value firstRun = lane.divide(begin.base, runLength);
   Value endRun =
       lane.divide(lane.addConstant({end, 0, 1}, runLength - 1).base, runLength);
   buildLoop(b, loc, firstRun, endRun, 1, [&](Value run) {
-    computeRun(b, lane.mulConstant({run, 0, 1}, runLength).base, begin.base,
-               end);
+    Value start = lane.mulConstant({run, 0, 1}, runLength).base;
+    if (!select)
+      return computeRun(b, start, begin.base, end);
+    buildLoop(b, loc, lane.number(0), members, 1, [&](Value member) {
+      select(member);
+      selectStage(b, member);
+      computeRun(b, start, begin.base, end);
+    });
   });
 }
 
-/// The elements of [begin, end) in the run that starts with element `run`. The
-/// last vector is moved down to end where the run's part does, or to the run's
-/// start.
+/// The end of a chunk that may be shorter, the last of the sequence.
+Value Elements::endOf(OpBuilder &b, LaneIndex begin, int64_t length) const {
+  LaneMath lane(b, loc);
+  Value end = lane.addConstant({begin.base, 0, 1}, length).base;
+  if (getConstantIntValue(begin.base) || count % length == 0)
+    return end;
+  return arith::MinSIOp::create(b, loc, end, lane.number(count));
+}
+
+void Elements::fillUp(OpBuilder &b, LaneIndex begin, int64_t length) const {
+  LaneMath lane(b, loc);
+  Value full = lane.addConstant({begin.base, 0, 1}, length).base;
+  buildLoop(b, loc, endOf(b, begin, length), full, 1, [&](Value at) {
+    for (auto [reducer, stage, root] : llvm::zip(reducers, stages, roots)) {
+      Type element = tensorType(root.value).getElementType();
+      Value neutral = ScalarBuilder(b, loc).identity(
+          reducer.getOp().getReduction(), element);
+      storeLanes(b, loc, neutral, stage, placeInStage(b, at));
+    }
+  });
+}
+
+/// At least the elements of [begin, end) in the run that starts with element
+/// `run`: all of a short run, else vectors of which the last is moved down to
+/// end where the run's part does, or to the run's start.
 void Elements::computeRun(OpBuilder &b, Value run, Value begin,
                           Value end) const {
   LaneMath lane(b, loc);
@@ -118,27 +171,53 @@ void Elements::computeRun(OpBuilder &b, Value run, Value begin,
   SmallVector<Index> starts;
   for (const Root &root : roots)
     starts.push_back(runStart(b, root.value, run));
+  if (takesWholeRuns()) {
+    auto vector = [&](int64_t at) {
+      computeInRun(b, run, starts, lane.number(at), width);
+    };
+    for (int64_t i = 0; i + width <= runLength; i += width)
+      vector(i);
+    if (runLength % width != 0)
+      vector(runLength - width);
+    return;
+  }
   Value low = arith::MaxSIOp::create(b, loc, begin, run);
   Value high = lane.addConstant({run, 0, 1}, runLength).base;
   high = arith::MinSIOp::create(b, loc, end, high);
   Value last = lane.addConstant({high, 0, 1}, -width).base;
   last = arith::MaxSIOp::create(b, loc, last, run);
   buildLoop(b, loc, low, high, width, [&](Value i) {
-    FusedBody::Frame frame(body, b);
     Value at = width == 1 ? i : arith::MinSIOp::create(b, loc, i, last);
-    LaneIndex offset{arith::SubIOp::create(b, loc, at, run), 1, 1};
-    Value place = arith::SubIOp::create(b, loc, at, stagesBegin);
-    SmallVector<Value> values;
-    for (auto [root, start] : llvm::zip(roots, starts))
-      values.push_back(frame.at(
-          root.value, indexInRun(lane, root.value, start, offset), width));
-    for (auto [r, root] : llvm::enumerate(roots)) {
-      if (root.place)
-        store(b, root, values[r], at);
-      else
-        storeLanes(b, loc, values[r], stages[r], place);
-    }
+    computeInRun(b, run, starts, arith::SubIOp::create(b, loc, at, run), width);
   });
+}
+
+bool Elements::takesWholeRuns() const {
+  auto &ops = body.getKernel().getBody().front().getOperations();
+  return mayRepeat && runLength <= kShortRun * lanes && ops.size() <= 16;
+}
+
+int64_t Elements::stageMargin() const {
+  return lanes + (takesWholeRuns() ? runLength : 0);
+}
+
+void Elements::computeInRun(OpBuilder &b, Value run, ArrayRef<Index> starts,
+                            Value offset, int64_t width) const {
+  FusedBody::Frame frame(body, b);
+  LaneMath lane(b, loc);
+  Value at = lane.add({run, 0, 1}, {offset, 0, 1}).base;
+  Value place = reducers.empty() ? Value() : placeInStage(b, at);
+  SmallVector<Value> values;
+  for (auto [root, start] : llvm::zip(roots, starts))
+    values.push_back(
+        frame.at(root.value,
+                 indexInRun(lane, root.value, start, {offset, 1, 1}), width));
+  for (auto [r, root] : llvm::enumerate(roots)) {
+    if (root.place)
+      store(b, root, values[r], at);
+    else
+      storeLanes(b, loc, values[r], stages[r], place);
+  }
 }
 
 int64_t inputBytes(KernelOp kernel) {
@@ -190,20 +269,26 @@ int64_t findRunLength(KernelOp kernel, ArrayRef<int64_t> space,
   return length;
 }
 
-/// The place may lie behind the buffer's end; a prefetch does not fault.
 void Elements::prefetch(OpBuilder &b, Value first, int64_t length) const {
   LaneMath lane(b, loc);
-  for (const Place &stream : streams) {
-    auto type = cast<MemRefType>(stream.buffer.getType());
-    int64_t bytes = type.getElementTypeBitWidth() / 8;
+  for (const Stream &stream : streams) {
+    int64_t bytes =
+        cast<MemRefType>(stream.buffer.getType()).getElementTypeBitWidth() / 8;
     LaneIndex here = lane.add({stream.offset, 0, 1}, {first, 0, 1});
-    for (int64_t at = 0; at < length * bytes; at += kLineBytes) {
-      Value place = lane.addConstant(here, (kFetchAhead + at) / bytes).base;
-      memref::PrefetchOp::create(b, loc, stream.buffer, place,
-                                 /*isWrite=*/false, /*localityHint=*/3,
-                                 /*isDataCache=*/true);
-    }
+    int64_t ahead = stream.ahead ? stream.ahead : kFetchAhead / bytes;
+    fetchMemory(b, stream.buffer, lane.addConstant(here, ahead),
+                length * bytes);
   }
+}
+
+void fetchMemory(OpBuilder &b, Value buffer, LaneIndex from, int64_t bytes) {
+  Location loc = buffer.getLoc();
+  int64_t element =
+      cast<MemRefType>(buffer.getType()).getElementTypeBitWidth() / 8;
+  for (int64_t at = 0; at < bytes; at += kLineBytes)
+    memref::PrefetchOp::create(
+        b, loc, buffer, LaneMath(b, loc).addConstant(from, at / element).base,
+        /*isWrite=*/false, /*localityHint=*/3, /*isDataCache=*/true);
 }
 
 void Elements::store(OpBuilder &b, const Root &root, Value value,

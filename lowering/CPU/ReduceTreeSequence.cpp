@@ -13,7 +13,7 @@ static constexpr int64_t kStraightVectors = 8;
 
 SmallVector<Term> Sequence::chunk(OpBuilder &b, LaneIndex begin, int64_t count,
                                   int64_t before) const {
-  assert((reducers.empty() || count <= kTreeChunk) && "more than one chunk");
+  assert(partialCount(reducers, count, inChunks) == 0 && "more than one chunk");
   LaneMath lane(b, loc);
   if (prepare) {
     prepare(b, begin, count);
@@ -141,7 +141,8 @@ SmallVector<Term> Sequence::partialVector(OpBuilder &b, LaneIndex at,
 SmallVector<Term> Sequence::all(OpBuilder &b, int64_t count,
                                 ArrayRef<TermBuffer> partials) const {
   LaneMath lane(b, loc);
-  if (reducers.empty() || count <= kTreeChunk)
+  int64_t chunks = partialCount(reducers, count, inChunks);
+  if (chunks == 0)
     return chunk(b, lane.constant(0), count);
   int64_t whole = count / kTreeChunk;
   auto store = [&](ArrayRef<Term> terms, Value at) {
@@ -154,8 +155,14 @@ SmallVector<Term> Sequence::all(OpBuilder &b, int64_t count,
   if (int64_t rest = count % kTreeChunk)
     store(chunk(b, lane.constant(whole * kTreeChunk), rest, whole * kTreeChunk),
           lane.number(whole));
-  return combinePartials(b, loc, reducers, lanes, partials,
-                         partialCount(count));
+  return combinePartials(b, loc, reducers, lanes, partials, chunks);
+}
+
+int64_t partialCount(ArrayRef<Reducer> reducers, int64_t count, bool inChunks) {
+  inChunks |= llvm::any_of(
+      reducers, [](const Reducer &reducer) { return reducer.isOrdered(); });
+  bool isOne = reducers.empty() || !inChunks || count <= kTreeChunk;
+  return isOne ? 0 : llvm::divideCeil(count, kTreeChunk);
 }
 
 SmallVector<Term> combinePartials(OpBuilder &b, Location loc,

@@ -24,6 +24,9 @@ public:
         vectorsPerStep(vectorsPerStep), visit(std::move(visit)) {}
 
   bool mayRepeat = true;
+  /// No more than kTreeChunk elements are visited at once, whatever the
+  /// reducers.
+  bool inChunks = false;
   /// If set, is called with each chunk before its elements are visited; without
   /// reducers with all elements, and none is visited then.
   std::function<void(mlir::OpBuilder &b, ir::LaneIndex begin, int64_t length)>
@@ -36,7 +39,7 @@ public:
                                 int64_t count, int64_t before = 0) const;
 
   /// Visits all of `count` elements, chunk by chunk, and combines them.
-  /// `partials` has room for partialCount(count) terms of each reducer.
+  /// `partials` has room for partialCount() terms of each reducer.
   llvm::SmallVector<Term> all(mlir::OpBuilder &b, int64_t count,
                               llvm::ArrayRef<TermBuffer> partials) const;
 
@@ -52,10 +55,11 @@ private:
   Visit visit;
 };
 
-/// Chunks of a sequence that is longer than one chunk; else 0.
-inline int64_t partialCount(int64_t count) {
-  return count > kTreeChunk ? llvm::divideCeil(count, kTreeChunk) : 0;
-}
+/// Partial results of a sequence of `count` elements: its chunks, or 0 if there
+/// is one only. Where the order does not matter, all are one chunk, unless
+/// chunks are asked for.
+int64_t partialCount(llvm::ArrayRef<Reducer> reducers, int64_t count,
+                     bool inChunks);
 
 /// Combines `count` terms in memory to one of each reducer; uses up the
 /// buffers.

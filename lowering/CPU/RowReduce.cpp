@@ -24,6 +24,8 @@ namespace {
 constexpr int64_t kTileElements = 16384;
 /// Bytes of a function's stack that scratch rows may take.
 constexpr int64_t kStackBytes = 32 << 10;
+/// A pass of more instructions a vector than this fills the pipeline by itself.
+constexpr int64_t kCostly = 12;
 /// Most tiles of a kernel whose scratch rows lie in the workspace.
 constexpr int64_t kWorkspaceTiles = 64;
 
@@ -78,10 +80,15 @@ private:
   Scratch placeKept(Value value, size_t pass, int64_t &stackLeft);
   void emitRow(Value row);
   void emitPass(const RowPass &pass);
-  TermBuffer partials(const Reducer &reducer, size_t index);
+  SmallVector<Reducer> reducersOf(const RowPass &pass);
+  bool isDirect(const RowPass &pass);
+  int64_t partialCount(const RowPass &pass);
+  TermBuffer partials(const RowPass &pass, const Reducer &reducer,
+                      size_t index);
   Place placeOf(Value kept);
   void supplyKept(Value value);
   void supplyRow(Value value, Value scalar);
+  void fetchAhead(const RowPass &pass, Elements &elements);
   SmallVector<Root> rootsOf(const RowPass &pass);
   bool overwritesWhatItReads(const RowPass &pass);
   int64_t vectorsPerStep(const RowPass &pass);
@@ -129,9 +136,8 @@ void RowReduceEmitter::placeScratch() {
     return place;
   };
   for (const RowPass &pass : plan.passes)
-    for (ReduceOp reduce : pass.reduces) {
-      int64_t bytes =
-          partialCount(plan.cols) * Reducer(reduce, plan.cols).bytes();
+    for (const Reducer &reducer : reducersOf(pass)) {
+      int64_t bytes = partialCount(pass) * reducer.bytes();
       bool fits = bytes <= stackLeft / 2;
       partialPlaces.push_back(fits ? Scratch{Where::Stack}
                                    : inWorkspace(bytes));
@@ -190,8 +196,24 @@ Place RowReduceEmitter::placeOf(Value kept) {
           zero};
 }
 
-TermBuffer RowReduceEmitter::partials(const Reducer &reducer, size_t index) {
-  int64_t count = partialCount(plan.cols);
+SmallVector<Reducer> RowReduceEmitter::reducersOf(const RowPass &pass) {
+  SmallVector<Reducer> reducers;
+  for (ReduceOp reduce : pass.reduces)
+    reducers.emplace_back(reduce, plan.cols);
+  return reducers;
+}
+
+bool RowReduceEmitter::isDirect(const RowPass &pass) {
+  return Elements::isDirect(reducersOf(pass), plan.cols, lanes, plan.runLength);
+}
+
+int64_t RowReduceEmitter::partialCount(const RowPass &pass) {
+  return cpu::partialCount(reducersOf(pass), plan.cols, !isDirect(pass));
+}
+
+TermBuffer RowReduceEmitter::partials(const RowPass &pass,
+                                      const Reducer &reducer, size_t index) {
+  int64_t count = partialCount(pass);
   if (count == 0)
     return {};
   if (partialPlaces[index].where == Where::Stack)
@@ -235,9 +257,7 @@ void RowReduceEmitter::emitRow(Value row) {
 
 /// One walk; afterwards the reduced values are known.
 void RowReduceEmitter::emitPass(const RowPass &pass) {
-  SmallVector<Reducer> reducers;
-  for (ReduceOp reduce : pass.reduces)
-    reducers.emplace_back(reduce, plan.cols);
+  SmallVector<Reducer> reducers = reducersOf(pass);
   if (plan.cols == 0) {
     for (const Reducer &reducer : reducers)
       supplyRow(reducer.getOp().getY(), reducer.resultOfNothing(b()));
@@ -245,7 +265,7 @@ void RowReduceEmitter::emitPass(const RowPass &pass) {
   }
   SmallVector<TermBuffer> buffers;
   for (const Reducer &reducer : reducers)
-    buffers.push_back(partials(reducer, reductionsDone++));
+    buffers.push_back(partials(pass, reducer, reductionsDone++));
   SmallVector<Root> roots = rootsOf(pass);
   Elements elements{launch->loc(),
                     *body,
@@ -258,15 +278,14 @@ void RowReduceEmitter::emitPass(const RowPass &pass) {
                       return plan.indexOf(b, value, row, at);
                     }};
   elements.mayRepeat = !overwritesWhatItReads(pass);
-  if (inputBytes(kernel) > target.l2)
-    for (unsigned input : pass.streams)
-      elements.streams.push_back({launch->inputs()[input], rowStart});
+  fetchAhead(pass, elements);
   Sequence sequence(
       launch->loc(), reducers, lanes, vectorsPerStep(pass),
       [&](OpBuilder &b, LaneIndex first, int64_t vectors, int64_t width) {
         return elements.visit(b, first, vectors, width);
       });
   sequence.mayRepeat = elements.mayRepeat;
+  sequence.inChunks = !elements.isDirect();
   if (!elements.isDirect())
     sequence.prepare = [&](OpBuilder &b, LaneIndex begin, int64_t length) {
       elements.prepare(b, begin, length);
@@ -276,6 +295,33 @@ void RowReduceEmitter::emitPass(const RowPass &pass) {
     supplyRow(reducer.getOp().getY(), reducer.result(b(), term));
   for (Value value : pass.kept)
     supplyKept(value);
+}
+
+/// The memory of a row is fetched while the one before is computed, in the pass
+/// that computes the most; or, where rows are long or no pass computes much, a
+/// little ahead of its use.
+void RowReduceEmitter::fetchAhead(const RowPass &pass, Elements &elements) {
+  if (inputBytes(kernel) <= target.l2)
+    return;
+  const RowPass &costliest =
+      *llvm::max_element(plan.passes, [](const RowPass &x, const RowPass &y) {
+        return x.cost < y.cost;
+      });
+  int64_t rowBytes = 0;
+  for (const RowPass &each : plan.passes)
+    for (unsigned input : each.streams)
+      rowBytes += plan.cols *
+                  cast<MemRefType>(launch->inputs()[input].getType())
+                      .getElementTypeBitWidth() /
+                  8;
+  bool nextRow = costliest.cost > kCostly && rowBytes <= target.l1 / 2;
+  if (nextRow && &pass != &costliest)
+    return;
+  for (const RowPass &each : plan.passes)
+    if (nextRow || &each == &pass)
+      for (unsigned input : each.streams)
+        elements.streams.push_back(
+            {launch->inputs()[input], rowStart, nextRow ? plan.cols : 0});
 }
 
 SmallVector<Root> RowReduceEmitter::rootsOf(const RowPass &pass) {
@@ -309,7 +355,7 @@ int64_t RowReduceEmitter::vectorsPerStep(const RowPass &pass) {
   bool ordered = llvm::any_of(pass.reduces, [&](ReduceOp op) {
     return Reducer(op, plan.cols).isOrdered();
   });
-  bool costly = pass.cost > 12;
+  bool costly = pass.cost > kCostly;
   if (ordered)
     return costly ? kTreeGroup
                   : std::clamp<int64_t>(kTreeGroup * kTreeLanes / lanes,

@@ -7,7 +7,7 @@
 #include "gtest/gtest.h"
 #include <algorithm>
 #include <atomic>
-#include <chrono>
+#include <ctime>
 #include <numeric>
 #include <random>
 
@@ -90,6 +90,12 @@ std::string kernelLoops(KernelOp kernel, const TargetInfo &target) {
   return text;
 }
 
+std::string kernelIR(KernelOp kernel, const TargetInfo &target) {
+  std::vector<LaunchInfo> launches;
+  std::optional<IRModule> ir = toIR(kernel, target, "", launches);
+  return ir ? printIR(*ir) : "";
+}
+
 std::string kernelAssembly(KernelOp kernel, const TargetInfo &target) {
   std::vector<LaunchInfo> launches;
   std::optional<IRModule> ir = toIR(kernel, target, "", launches);
@@ -102,12 +108,18 @@ static int64_t byteSize(Type type) {
          std::max<int64_t>(1, tensor.getElementTypeBitWidth() / 8);
 }
 
+double threadSeconds() {
+  timespec time;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return time.tv_sec + time.tv_nsec * 1e-9;
+}
+
 std::optional<CompiledKernel> compileKernel(KernelOp kernel,
                                             const TargetInfo &target) {
   static std::atomic<int> count{0};
   std::string suffix = "_reduce" + std::to_string(count++);
   CompiledKernel compiled;
-  auto start = std::chrono::steady_clock::now();
+  double start = threadSeconds();
   std::optional<IRModule> ir = toIR(kernel, target, suffix, compiled.launches);
   if (!ir)
     return std::nullopt;
@@ -116,9 +128,7 @@ std::optional<CompiledKernel> compileKernel(KernelOp kernel,
     ADD_FAILURE() << llvm::toString(object.takeError());
     return std::nullopt;
   }
-  compiled.milliseconds = std::chrono::duration<double, std::milli>(
-                              std::chrono::steady_clock::now() - start)
-                              .count();
+  compiled.milliseconds = (threadSeconds() - start) * 1000;
   compiled.object = llvm::cantFail(loadObject(*object, suffix));
   for (Type type : kernel.getOutputs().getTypes())
     compiled.outputBytes.push_back(byteSize(type));

@@ -58,12 +58,16 @@ struct CompiledKernel {
   int64_t workspaceBytes() const;
 };
 
+/// Seconds that this thread has run, so that other programs disturb less.
+double threadSeconds();
+
 /// Compiles through the emitter of the kernel's kind; any error fails the test
 /// and gives nullopt.
 std::optional<CompiledKernel> compileKernel(ir::KernelOp kernel,
                                             const lowering::TargetInfo &target);
 std::string kernelAssembly(ir::KernelOp kernel,
                            const lowering::TargetInfo &target);
+std::string kernelIR(ir::KernelOp kernel, const lowering::TargetInfo &target);
 /// The kernel module as text.
 std::string kernelLoops(ir::KernelOp kernel,
                         const lowering::TargetInfo &target);

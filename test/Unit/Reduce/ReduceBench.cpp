@@ -3,7 +3,6 @@
 #include "KernelMaker.h"
 #include "lowering/CodeGen/Target.h"
 #include "llvm/Support/MemoryBuffer.h"
-#include <chrono>
 #include <cstdio>
 #include <functional>
 #include <immintrin.h>
@@ -16,13 +15,10 @@ using namespace tessera::test;
 
 namespace {
 
-double seconds() {
-  return std::chrono::duration<double>(
-             std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
-
 volatile float sink;
+
+/// Seconds for each case.
+constexpr double duration = 2;
 
 /// Reads `bytes` as fast as a plain loop can.
 __attribute__((target("avx2"))) void readMemory(const void *data,
@@ -58,18 +54,23 @@ struct Case {
   KernelKind kind;
 };
 
-void measure(const Case &test, const TargetInfo &target) {
+void measure(const Case &test, const TargetInfo &target, bool onlyCompile) {
   KernelMaker k;
   test.make(k);
   KernelOp kernel = k.finish(test.kind);
   double compile = 1e9;
   std::optional<CompiledKernel> compiled;
-  for (int i = 0; i < 3; ++i) {
+  for (int i = 0; i < (onlyCompile ? 40 : 5); ++i) {
     compiled = compileKernel(kernel, target);
     compile = std::min(compile, compiled->milliseconds);
   }
+  if (onlyCompile) {
+    std::printf("%-28s compile %5.1f ms\n", test.name.c_str(), compile);
+    return;
+  }
   std::vector<Memory> memory;
   std::vector<void *> buffers;
+  std::vector<size_t> sizes; // Of the inputs.
   size_t bytes = 0, inputBytes = 0;
   auto add = [&](size_t size) {
     memory.emplace_back(size);
@@ -79,6 +80,7 @@ void measure(const Case &test, const TargetInfo &target) {
   for (Value input : kernel.getInputs()) {
     Bytes data = randomTensor(tensorType(input), 1, false);
     add(data.size());
+    sizes.push_back(data.size());
     std::memcpy(buffers.back(), data.data(), data.size());
   }
   inputBytes = bytes;
@@ -87,26 +89,37 @@ void measure(const Case &test, const TargetInfo &target) {
   add(compiled->workspaceBytes());
   double best = 1e9, roof = 1e9;
   auto timed = [&](auto fn) {
-    double start = seconds();
+    double start = threadSeconds();
     fn();
-    return seconds() - start;
+    return threadSeconds() - start;
   };
+  // Other programs share the memory: the two take turns, and the ratio is the
+  // median of those of neighbours.
   int repeats = inputBytes > (1 << 20) ? 1 : 100;
-  for (double end = seconds() + 1.5; seconds() < end;) {
-    roof = std::min(roof, timed([&] {
-                      for (int i = 0; i < repeats; ++i)
-                        readMemory(buffers[0], inputBytes);
-                    }));
-    best = std::min(best, timed([&] {
-                      for (int i = 0; i < repeats; ++i)
-                        compiled->runOn(buffers.data());
-                    }));
+  std::vector<double> ratios;
+  for (double end = threadSeconds() + duration; threadSeconds() < end;) {
+    double read = timed([&] {
+      for (int i = 0; i < repeats; ++i)
+        for (auto [buffer, size] : llvm::zip(buffers, sizes))
+          readMemory(buffer, size);
+    });
+    double run = timed([&] {
+      for (int i = 0; i < repeats; ++i)
+        compiled->runOn(buffers.data());
+    });
+    ratios.push_back(read / run);
+    roof = std::min(roof, read);
+    best = std::min(best, run);
   }
-  std::printf("%-28s %9.1f us  %6.2f GB/s in  %6.2f of the read roof (%6.2f "
-              "GB/s)  compile %5.1f ms\n",
+  std::nth_element(ratios.begin(), ratios.begin() + ratios.size() / 2,
+                   ratios.end());
+  std::printf("%-28s %9.1f us %6.2f GB/s, reading %6.2f GB/s, ratio of the "
+              "best %5.2f, median %5.2f, compile %5.1f ms\n",
               test.name.c_str(), best / repeats * 1e6,
-              inputBytes * repeats / best * 1e-9, roof / best,
-              inputBytes * repeats / roof * 1e-9, compile);
+              inputBytes * repeats / best * 1e-9,
+              inputBytes * repeats / roof * 1e-9, roof / best,
+              ratios[ratios.size() / 2], compile);
+  std::fflush(stdout);
 }
 
 Expr softmax(Expr x) {
@@ -226,24 +239,27 @@ std::vector<Case> allCases() {
 
 } // namespace
 
-/// reduce-bench [-s] [filter]: -s prints the loops and the assembly instead of
-/// measuring.
+/// reduce-bench [-c|-l|-i|-s] [filter]: -c measures the compilation alone, -l,
+/// -i and -s print the loops, the LLVM IR or the assembly.
 int main(int argc, char **argv) {
-  bool show = argc > 1 && StringRef(argv[1]) == "-s";
-  StringRef filter = argc > 1 + show ? argv[1 + show] : "";
-  TargetInfo target = hostTarget();
+  StringRef option = argc > 1 && argv[1][0] == '-' ? argv[1] : "";
+  int next = 1 + !option.empty();
+  StringRef filter = argc > next ? argv[next] : "";
+  TargetInfo target = argc > next + 1
+                          ? llvm::cantFail(targetFor(argv[next + 1]))
+                          : hostTarget();
   for (const Case &test : allCases()) {
     if (!StringRef(test.name).contains(filter))
       continue;
-    if (!show) {
-      measure(test, target);
+    if (option.empty() || option == "-c") {
+      measure(test, target, option == "-c");
       continue;
     }
     KernelMaker k;
     test.make(k);
     KernelOp kernel = k.finish(test.kind);
-    llvm::outs() << "// " << test.name << "\n"
-                 << kernelLoops(kernel, target)
-                 << kernelAssembly(kernel, target);
+    llvm::outs() << (option == "-l"   ? kernelLoops(kernel, target)
+                     : option == "-i" ? kernelIR(kernel, target)
+                                      : kernelAssembly(kernel, target));
   }
 }
