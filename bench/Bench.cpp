@@ -113,8 +113,7 @@ private:
         },
         options);
     Tensor x = random({128, 64});
-    Tensor y =
-        random::randint(random::next_key(), {128}, 0, 10).eval();
+    Tensor y = random::randint(random::next_key(), {128}, 0, 10).eval();
     results.push_back(measure(name, [&] { step(x, y); }));
     std::printf("%-28s %12.6f ms, first call %8.2f ms\n", name,
                 results.back().each, results.back().first);
@@ -129,9 +128,11 @@ private:
   }
 
   void calls() {
-    row("call/add-8", [](Tensor a, Tensor b) { return a + b; }, Shape{8},
+    row(
+        "call/add-8", [](Tensor a, Tensor b) { return a + b; }, Shape{8},
         Shape{8});
-    row("call/mul-add-4in-8",
+    row(
+        "call/mul-add-4in-8",
         [](Tensor a, Tensor b, Tensor c, Tensor d) { return (a * b + c) * d; },
         Shape{8}, Shape{8}, Shape{8}, Shape{8});
   }
@@ -142,10 +143,12 @@ private:
                              std::pair("64MiB", int64_t(1) << 24)})
       for (int steps : {1, 10})
         if (steps == 10 || size == 1 << 24)
-          row("chain" + std::to_string(steps) + "/" + tag,
+          row(
+              "chain" + std::to_string(steps) + "/" + tag,
               [steps](Tensor a, Tensor b) { return chain(a, b, steps); },
               Shape{size}, Shape{size});
-    row("softmax/4096x1024", [](Tensor x) { return softmax(x, -1); },
+    row(
+        "softmax/4096x1024", [](Tensor x) { return softmax(x, -1); },
         Shape{4096, 1024});
   }
 

@@ -1,1 +1,2 @@
-// The translation unit that owns the precompiled header of the compiler's libraries.
+// The translation unit that owns the precompiled header of the compiler's
+// libraries.

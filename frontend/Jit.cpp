@@ -78,7 +78,8 @@ class CompiledProgram : public JitProgram {
 public:
   std::vector<Tensor> run(std::span<const Tensor> arguments, int threads,
                           std::source_location place) const override {
-    llvm::SmallVector<runtime::Storage, 16> inputs, outputs(this->outputs.size());
+    llvm::SmallVector<runtime::Storage, 16> inputs,
+        outputs(this->outputs.size());
     for (const Source &source : sources)
       inputs.push_back(bytesOf(source, arguments, place));
     try {
@@ -151,9 +152,8 @@ struct JitTrace::State {
   State(std::span<const Tensor> arguments, std::source_location place)
       : place(place), transform("jit", place, arguments, /*stand=*/true) {
     marker = transform.standFor(Tensor(0.f, place));
-    transform.cells().state().capture = [this](const std::shared_ptr<Cell> &cell) {
-      return capture(cell);
-    };
+    transform.cells().state().capture =
+        [this](const std::shared_ptr<Cell> &cell) { return capture(cell); };
   }
 
   /// Stands an input for a variable.

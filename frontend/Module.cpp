@@ -2,9 +2,9 @@
 #include "tessera/Module.h"
 
 #include "frontend/Recording.h"
-#include "tessera/Scope.h"
 #include "tessera/Elementwise.h"
 #include "tessera/Product.h"
+#include "tessera/Scope.h"
 
 #include <cmath>
 

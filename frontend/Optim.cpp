@@ -2,8 +2,8 @@
 #include "tessera/Optim.h"
 
 #include "frontend/Recording.h"
-#include "tessera/Scope.h"
 #include "tessera/Elementwise.h"
+#include "tessera/Scope.h"
 
 namespace tessera::optim {
 

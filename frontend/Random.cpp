@@ -2,11 +2,11 @@
 #include "tessera/Random.h"
 
 #include "frontend/Recording.h"
-#include "tessera/Scope.h"
 #include "tessera/Creation.h"
 #include "tessera/Elementwise.h"
 #include "tessera/Manipulation.h"
 #include "tessera/Reduction.h"
+#include "tessera/Scope.h"
 
 #include <atomic>
 
@@ -27,8 +27,8 @@ Key key(uint64_t seed) {
 static Tensor bits(const Key &key, const Shape &shape,
                    std::source_location place) {
   Recording r("random", place, {&key.words()});
-  return r.finish(r.create<ir::RandomBitsOp>(r.type(i32, shape),
-                                             r.value(key.words())));
+  return r.finish(
+      r.create<ir::RandomBitsOp>(r.type(i32, shape), r.value(key.words())));
 }
 
 std::array<Key, 2> split(const Key &key, std::source_location place) {

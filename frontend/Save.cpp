@@ -68,8 +68,7 @@ nn::TensorMap load(const std::string &path, std::source_location place) {
 
 void save_npy(const std::string &path, const Tensor &tensor,
               std::source_location place) {
-  guarded("save_npy", place,
-          [&] { writeNpy(path, rawOf("", tensor, place)); });
+  guarded("save_npy", place, [&] { writeNpy(path, rawOf("", tensor, place)); });
 }
 
 Tensor load_npy(const std::string &path, std::source_location place) {

@@ -1,4 +1,5 @@
-// Cells, and the scopes that stand between them and the code inside a transform.
+// Cells, and the scopes that stand between them and the code inside a
+// transform.
 #include "frontend/Cells.h"
 #include "frontend/TensorImpl.h"
 

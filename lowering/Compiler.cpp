@@ -42,16 +42,21 @@ static runtime::DType dtypeOf(Type element) {
 static runtime::BufferInfo bufferOf(Type type) {
   auto tensor = cast<RankedTensorType>(type);
   auto shape = tensor.getShape();
-  return runtime::BufferInfo::make(dtypeOf(tensor.getElementType()), {shape.begin(), shape.end()});
+  return runtime::BufferInfo::make(dtypeOf(tensor.getElementType()),
+                                   {shape.begin(), shape.end()});
 }
 
 namespace {
-/// One compilation: stages, then code. A program that the disk cache knows skips the stages.
+/// One compilation: stages, then code. A program that the disk cache knows
+/// skips the stages.
 class Compilation {
 public:
-  Compilation(ModuleOp module, const ProgramOptions &options, std::string &error)
+  Compilation(ModuleOp module, const ProgramOptions &options,
+              std::string &error)
       : module(module), options(options), error(error),
-        dump(options.dump.empty() ? runtime::readVariable(runtime::Variable::Dump).value_or("") : options.dump,
+        dump(options.dump.empty()
+                 ? runtime::readVariable(runtime::Variable::Dump).value_or("")
+                 : options.dump,
              mainFunction(module).getLoc()) {}
 
   FailureOr<std::shared_ptr<runtime::Executable>> run() {
@@ -60,10 +65,13 @@ public:
       return fail(host.takeError());
     target = *host;
     compile.target = target;
-    compile.threads = options.threads > 0 ? options.threads : std::max(1u, std::thread::hardware_concurrency());
+    compile.threads = options.threads > 0
+                          ? options.threads
+                          : std::max(1u, std::thread::hardware_concurrency());
     compile.expandMath = expandKernelMath;
     if (dump.enabled())
-      compile.dump = [this](const KernelJob &job, DumpStage stage, StringRef text) { dump.kernel(job, stage, text); };
+      compile.dump = [this](const KernelJob &job, DumpStage stage,
+                            StringRef text) { dump.kernel(job, stage, text); };
     std::string key = programKey();
     if (auto known = fromCache(key))
       return known;
@@ -71,7 +79,8 @@ public:
   }
 
 private:
-  /// What determines the code: the program without its locations, and how it is compiled.
+  /// What determines the code: the program without its locations, and how it is
+  /// compiled.
   std::string programKey() {
     std::string text = options.fuse ? "fused\n" : "unfused\n";
     llvm::raw_string_ostream out(text);
@@ -88,7 +97,8 @@ private:
       return nullptr;
     std::vector<KernelJob> jobs;
     for (const std::string &kernel : entry->kernelKeys)
-      jobs.push_back({kernel, "cached", [](MLIRContext &) { return failure(); }});
+      jobs.push_back(
+          {kernel, "cached", [](MLIRContext &) { return failure(); }});
     auto kernels = compileKernels(jobs, compile);
     if (!kernels) { // A kernel is gone from the cache.
       llvm::consumeError(kernels.takeError());
@@ -102,7 +112,8 @@ private:
     return makeExecutable(entry->plan, *code);
   }
 
-  FailureOr<std::shared_ptr<runtime::Executable>> compileAnew(const std::string &key) {
+  FailureOr<std::shared_ptr<runtime::Executable>>
+  compileAnew(const std::string &key) {
     if (failed(runStages()))
       return failure();
     std::vector<KernelJob> jobs = kernelJobs(mainFunction(module), target);
@@ -121,10 +132,11 @@ private:
   }
 
   LogicalResult runStages() {
-    ScopedDiagnosticHandler handler(module.getContext(), [&](Diagnostic &diagnostic) {
-      llvm::raw_string_ostream(error) << diagnostic << "\n";
-      return success();
-    });
+    ScopedDiagnosticHandler handler(
+        module.getContext(), [&](Diagnostic &diagnostic) {
+          llvm::raw_string_ostream(error) << diagnostic << "\n";
+          return success();
+        });
     dump.module("0-trace.mlir", module);
     if (failed(toTensorStage(module)))
       return failure();
@@ -143,7 +155,8 @@ private:
     return failure();
   }
 
-  std::shared_ptr<runtime::Executable> makeExecutable(const Plan &plan, const CompiledPlan &code) {
+  std::shared_ptr<runtime::Executable>
+  makeExecutable(const Plan &plan, const CompiledPlan &code) {
     func::FuncOp function = mainFunction(module);
     runtime::ExecutableInfo info;
     info.name = "main";
@@ -166,8 +179,8 @@ private:
 };
 } // namespace
 
-FailureOr<std::shared_ptr<runtime::Executable>> compile(ModuleOp module, const ProgramOptions &options,
-                                                        std::string &error) {
+FailureOr<std::shared_ptr<runtime::Executable>>
+compile(ModuleOp module, const ProgramOptions &options, std::string &error) {
   return Compilation(module, options, error).run();
 }
 

@@ -1,4 +1,5 @@
-// Writes stages with locations, so that each file parses back to the same program.
+// Writes stages with locations, so that each file parses back to the same
+// program.
 #include "lowering/Dump.h"
 #include "runtime/FileUtils.h"
 #include "llvm/Support/FileSystem.h"
@@ -38,7 +39,9 @@ Dump::Dump(std::string root, Location place) {
   FileLineColLoc file = fileOf(place);
   std::string name = "program";
   if (file)
-    name = (llvm::sys::path::stem(file.getFilename().strref()) + "-" + Twine(file.getLine())).str();
+    name = (llvm::sys::path::stem(file.getFilename().strref()) + "-" +
+            Twine(file.getLine()))
+               .str();
   std::string numbered;
   llvm::raw_string_ostream(numbered) << llvm::format("%03d-", count++) << name;
   llvm::SmallString<128> path(root);
@@ -53,7 +56,8 @@ void Dump::write(const std::string &name, StringRef text) {
   llvm::SmallString<128> path(folder);
   llvm::sys::path::append(path, name);
   try {
-    runtime::writeFileAtomic(path.str().str(), std::string_view(text.data(), text.size()));
+    runtime::writeFileAtomic(path.str().str(),
+                             std::string_view(text.data(), text.size()));
   } catch (const std::exception &error) {
     report(error.what());
   }
@@ -64,7 +68,8 @@ void Dump::module(StringRef name, ModuleOp module) {
     return;
   std::string text;
   llvm::raw_string_ostream out(text);
-  module.print(out, OpPrintingFlags().enableDebugInfo(true, /*prettyForm=*/false));
+  module.print(out,
+               OpPrintingFlags().enableDebugInfo(true, /*prettyForm=*/false));
   write(name.str(), text);
 }
 

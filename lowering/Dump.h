@@ -8,11 +8,13 @@
 
 namespace tessera::lowering {
 
-/// One compilation's folder `ROOT/NNN-file-line/`, numbered in the order of the compilations of this process. Files that
-/// cannot be written are reported once on stderr; the compilation goes on.
+/// One compilation's folder `ROOT/NNN-file-line/`, numbered in the order of the
+/// compilations of this process. Files that cannot be written are reported once
+/// on stderr; the compilation goes on.
 class Dump {
 public:
-  /// `place` names the folder: the user's file and line. Nothing is written under an empty root.
+  /// `place` names the folder: the user's file and line. Nothing is written
+  /// under an empty root.
   Dump(std::string root, mlir::Location place);
 
   bool enabled() const { return !folder.empty(); }

@@ -24,9 +24,12 @@ using namespace tessera::ir;
 
 namespace tessera::lowering {
 
-func::FuncOp mainFunction(ModuleOp module) { return module.lookupSymbol<func::FuncOp>("main"); }
+func::FuncOp mainFunction(ModuleOp module) {
+  return module.lookupSymbol<func::FuncOp>("main");
+}
 
-/// Folds, applies the canonical forms of the dialect's ops, and merges common subexpressions.
+/// Folds, applies the canonical forms of the dialect's ops, and merges common
+/// subexpressions.
 static void simplify(func::FuncOp function) {
   RewritePatternSet patterns(function.getContext());
   BroadcastOp::getCanonicalizationPatterns(patterns, function.getContext());
@@ -59,13 +62,16 @@ LogicalResult toPlanStage(ModuleOp module) {
   return verifyPlan(mainFunction(module));
 }
 
-/// A module that holds a copy of the kernel in a function of the kernel's inputs.
+/// A module that holds a copy of the kernel in a function of the kernel's
+/// inputs.
 static OwningOpRef<ModuleOp> isolate(KernelOp kernel) {
   OpBuilder builder(kernel.getContext());
   OwningOpRef<ModuleOp> module = ModuleOp::create(builder.getUnknownLoc());
   builder.setInsertionPointToEnd(module->getBody());
-  auto type = builder.getFunctionType(kernel.getInputs().getTypes(), kernel.getOutputs().getTypes());
-  auto function = func::FuncOp::create(builder, kernel.getLoc(), "kernel", type);
+  auto type = builder.getFunctionType(kernel.getInputs().getTypes(),
+                                      kernel.getOutputs().getTypes());
+  auto function =
+      func::FuncOp::create(builder, kernel.getLoc(), "kernel", type);
   builder.setInsertionPointToStart(function.addEntryBlock());
   auto copy = cast<KernelOp>(builder.clone(*kernel));
   copy->setOperands(function.getArguments());
@@ -75,7 +81,8 @@ static OwningOpRef<ModuleOp> isolate(KernelOp kernel) {
   return module;
 }
 
-/// A hash of the kernel without locations: equal kernels have equal keys wherever they come from.
+/// A hash of the kernel without locations: equal kernels have equal keys
+/// wherever they come from.
 static std::string keyOf(ModuleOp module) {
   std::string text;
   llvm::raw_string_ostream out(text);
@@ -83,28 +90,36 @@ static std::string keyOf(ModuleOp module) {
   return hashHex({text});
 }
 
-std::vector<KernelJob> kernelJobs(func::FuncOp function, const TargetInfo &target) {
+std::vector<KernelJob> kernelJobs(func::FuncOp function,
+                                  const TargetInfo &target) {
   std::vector<KernelJob> jobs;
   for (KernelOp kernel : function.getOps<KernelOp>()) {
     OwningOpRef<ModuleOp> isolated = isolate(kernel);
     KernelJob job;
     job.key = keyOf(*isolated);
-    job.name = (stringifyKernelKind(kernel.getKind()) + "_" + Twine(jobs.size())).str();
+    job.name =
+        (stringifyKernelKind(kernel.getKind()) + "_" + Twine(jobs.size()))
+            .str();
     auto bytes = std::make_shared<std::string>();
     llvm::raw_string_ostream out(*bytes);
     if (failed(writeBytecodeToFile(*isolated, out)))
       llvm_unreachable("bytecode of the current version can be written");
-    job.build = [bytes, target](MLIRContext &context) -> FailureOr<OwningOpRef<ModuleOp>> {
-      context.loadDialect<TesseraDialect, arith::ArithDialect, func::FuncDialect, math::MathDialect,
-                          memref::MemRefDialect, scf::SCFDialect, vector::VectorDialect>();
+    job.build = [bytes, target](
+                    MLIRContext &context) -> FailureOr<OwningOpRef<ModuleOp>> {
+      context
+          .loadDialect<TesseraDialect, arith::ArithDialect, func::FuncDialect,
+                       math::MathDialect, memref::MemRefDialect,
+                       scf::SCFDialect, vector::VectorDialect>();
       Block parsed;
-      if (failed(readBytecodeFile(llvm::MemoryBufferRef(*bytes, "kernel"), &parsed, ParserConfig(&context))))
+      if (failed(readBytecodeFile(llvm::MemoryBufferRef(*bytes, "kernel"),
+                                  &parsed, ParserConfig(&context))))
         return failure();
       auto source = cast<ModuleOp>(parsed.front());
       auto kernels = *source.getOps<func::FuncOp>().begin();
       KernelOp kernel = *kernels.getOps<KernelOp>().begin();
       OwningOpRef<ModuleOp> module = ModuleOp::create(kernel.getLoc());
-      if (failed(cpu::emitKernel(kernel, stringifyKernelKind(kernel.getKind()), target, *module)))
+      if (failed(cpu::emitKernel(kernel, stringifyKernelKind(kernel.getKind()),
+                                 target, *module)))
         return failure();
       return module;
     };

@@ -1,4 +1,5 @@
-// The pipeline on one page: the stages of a program, each with the contract that it ends in.
+// The pipeline on one page: the stages of a program, each with the contract
+// that it ends in.
 #ifndef TESSERA_LOWERING_PIPELINE_H
 #define TESSERA_LOWERING_PIPELINE_H
 
@@ -7,7 +8,8 @@
 
 namespace tessera::lowering {
 
-/// Trace to tensor: composites decomposed, constants folded, common subexpressions merged, products in canonical form.
+/// Trace to tensor: composites decomposed, constants folded, common
+/// subexpressions merged, products in canonical form.
 llvm::LogicalResult toTensorStage(mlir::ModuleOp module);
 
 /// Tensor to kernels: every op in a kernel region.
@@ -20,7 +22,8 @@ llvm::LogicalResult toPlanStage(mlir::ModuleOp module);
 mlir::func::FuncOp mainFunction(mlir::ModuleOp module);
 
 /// The jobs that compile the kernels of a plan-stage function, in order.
-std::vector<KernelJob> kernelJobs(mlir::func::FuncOp function, const TargetInfo &target);
+std::vector<KernelJob> kernelJobs(mlir::func::FuncOp function,
+                                  const TargetInfo &target);
 
 } // namespace tessera::lowering
 

@@ -12,8 +12,9 @@ std::string encodeProgram(const ProgramEntry &entry) {
     json::Array buffers;
     for (const BufferRef &ref : launch.buffers)
       buffers.push_back(json::Array{int64_t(ref.kind), ref.index, ref.offset});
-    launches.push_back(
-        json::Object{{"symbol", launch.symbol}, {"tiles", launch.tiles}, {"buffers", std::move(buffers)}});
+    launches.push_back(json::Object{{"symbol", launch.symbol},
+                                    {"tiles", launch.tiles},
+                                    {"buffers", std::move(buffers)}});
   }
   json::Object program{{"arena", entry.plan.arenaBytes},
                        {"launches", std::move(launches)},
@@ -27,8 +28,10 @@ static bool decode(const json::Value &value, BufferRef &ref) {
   const json::Array *parts = value.getAsArray();
   if (!parts || parts->size() != 3)
     return false;
-  auto kind = (*parts)[0].getAsInteger(), index = (*parts)[1].getAsInteger(), offset = (*parts)[2].getAsInteger();
-  if (!kind || (*kind != 0 && *kind != 1) || !index || *index < 0 || !offset || *offset < 0)
+  auto kind = (*parts)[0].getAsInteger(), index = (*parts)[1].getAsInteger(),
+       offset = (*parts)[2].getAsInteger();
+  if (!kind || (*kind != 0 && *kind != 1) || !index || *index < 0 || !offset ||
+      *offset < 0)
     return false;
   ref = {BufferRef::Kind(*kind), *index, *offset};
   return true;
@@ -46,7 +49,9 @@ static bool decode(const json::Value &value, PlanLaunch &launch) {
   launch.symbol = symbol->str();
   launch.tiles = *tiles;
   launch.buffers.resize(buffers->size());
-  return all_of(zip(*buffers, launch.buffers), [](auto pair) { return decode(std::get<0>(pair), std::get<1>(pair)); });
+  return all_of(zip(*buffers, launch.buffers), [](auto pair) {
+    return decode(std::get<0>(pair), std::get<1>(pair));
+  });
 }
 
 std::optional<ProgramEntry> decodeProgram(StringRef bytes) {
@@ -59,7 +64,8 @@ std::optional<ProgramEntry> decodeProgram(StringRef bytes) {
   if (!object)
     return std::nullopt;
   auto arena = object->getInteger("arena");
-  const json::Array *launches = object->getArray("launches"), *kernels = object->getArray("kernels");
+  const json::Array *launches = object->getArray("launches"),
+                    *kernels = object->getArray("kernels");
   if (!arena || *arena < 0 || !launches || !kernels)
     return std::nullopt;
   ProgramEntry entry;

@@ -6,13 +6,15 @@
 
 namespace tessera::lowering {
 
-/// What a program becomes: its plan, and the keys under which the object cache has its kernels.
+/// What a program becomes: its plan, and the keys under which the object cache
+/// has its kernels.
 struct ProgramEntry {
   Plan plan;
   std::vector<std::string> kernelKeys;
 };
 
-/// The bytes of an entry, and back; nothing comes back from bytes that are not an entry.
+/// The bytes of an entry, and back; nothing comes back from bytes that are not
+/// an entry.
 std::string encodeProgram(const ProgramEntry &entry);
 std::optional<ProgramEntry> decodeProgram(llvm::StringRef bytes);
 

@@ -92,8 +92,8 @@ int run(const Options &options) {
   Mlp model;
   optim::Adam adam({.lr = 1e-3f});
   auto step = [&](Tensor x, Tensor y) {
-    auto [loss, grads] = value_and_grad(
-        [&](Mlp &m) { return cross_entropy(m(x), y); })(model);
+    auto [loss, grads] =
+        value_and_grad([&](Mlp &m) { return cross_entropy(m(x), y); })(model);
     adam.step(model, grads);
     return loss;
   };

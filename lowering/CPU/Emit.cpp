@@ -5,7 +5,9 @@ using namespace tessera::ir;
 
 namespace tessera::lowering::cpu {
 
-llvm::LogicalResult emitKernel(KernelOp kernel, llvm::StringRef name, const TargetInfo &target, mlir::ModuleOp module) {
+llvm::LogicalResult emitKernel(KernelOp kernel, llvm::StringRef name,
+                               const TargetInfo &target,
+                               mlir::ModuleOp module) {
   switch (kernel.getKind()) {
   case KernelKind::loop:
     return emitLoop(kernel, name, target, module);

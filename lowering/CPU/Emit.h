@@ -7,19 +7,22 @@
 
 namespace tessera::lowering::cpu {
 
-/// Adds the launch functions of `kernel` to `module`: `name` for the first, `name_1`, ... for those that follow it in
-/// order. Emits an error on a kernel that its kind's emitter does not cover.
-llvm::LogicalResult emitKernel(ir::KernelOp kernel, llvm::StringRef name, const TargetInfo &target,
-                               mlir::ModuleOp module);
+/// Adds the launch functions of `kernel` to `module`: `name` for the first,
+/// `name_1`, ... for those that follow it in order. Emits an error on a kernel
+/// that its kind's emitter does not cover.
+llvm::LogicalResult emitKernel(ir::KernelOp kernel, llvm::StringRef name,
+                               const TargetInfo &target, mlir::ModuleOp module);
 
-llvm::LogicalResult emitLoop(ir::KernelOp kernel, llvm::StringRef name, const TargetInfo &target,
-                             mlir::ModuleOp module);
-llvm::LogicalResult emitRowReduce(ir::KernelOp kernel, llvm::StringRef name, const TargetInfo &target,
+llvm::LogicalResult emitLoop(ir::KernelOp kernel, llvm::StringRef name,
+                             const TargetInfo &target, mlir::ModuleOp module);
+llvm::LogicalResult emitRowReduce(ir::KernelOp kernel, llvm::StringRef name,
+                                  const TargetInfo &target,
                                   mlir::ModuleOp module);
-llvm::LogicalResult emitColReduce(ir::KernelOp kernel, llvm::StringRef name, const TargetInfo &target,
+llvm::LogicalResult emitColReduce(ir::KernelOp kernel, llvm::StringRef name,
+                                  const TargetInfo &target,
                                   mlir::ModuleOp module);
-llvm::LogicalResult emitGemm(ir::KernelOp kernel, llvm::StringRef name, const TargetInfo &target,
-                             mlir::ModuleOp module);
+llvm::LogicalResult emitGemm(ir::KernelOp kernel, llvm::StringRef name,
+                             const TargetInfo &target, mlir::ModuleOp module);
 
 } // namespace tessera::lowering::cpu
 

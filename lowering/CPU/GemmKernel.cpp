@@ -1,7 +1,7 @@
-// A kernel region with one product: hands the Gemm emitter its operands, and the ops after the product as its
-// epilogue.
-#include "lowering/CPU/Emit.h"
+// A kernel region with one product: hands the Gemm emitter its operands, and
+// the ops after the product as its epilogue.
 #include "dialects/Tessera/Transforms/SimplifyProducts.h"
+#include "lowering/CPU/Emit.h"
 #include "lowering/CPU/Gemm.h"
 #include "lowering/Kernels/FusedBody.h"
 #include "lowering/Kernels/Launch.h"
@@ -15,7 +15,8 @@ namespace tessera::lowering::cpu {
 
 namespace {
 
-/// The kernel's input that an operand of the product is, seen through reshapes; -1 if it is computed.
+/// The kernel's input that an operand of the product is, seen through reshapes;
+/// -1 if it is computed.
 int64_t inputOf(Value operand) {
   while (auto *op = operand.getDefiningOp()) {
     if (!isa<ReshapeOp, IdentityOp, StopGradientOp>(op))
@@ -27,7 +28,8 @@ int64_t inputOf(Value operand) {
 
 class GemmKernelEmitter {
 public:
-  GemmKernelEmitter(KernelOp kernel, DotGeneralOp product) : kernel(kernel), product(product) {
+  GemmKernelEmitter(KernelOp kernel, DotGeneralOp product)
+      : kernel(kernel), product(product) {
     a = productDims(product, 0);
     b = productDims(product, 1);
     shape.batch = a.batchSize;
@@ -39,7 +41,8 @@ public:
     shape.element = product.getType().getElementType();
   }
 
-  LogicalResult emit(StringRef name, const TargetInfo &target, ModuleOp module) {
+  LogicalResult emit(StringRef name, const TargetInfo &target,
+                     ModuleOp module) {
     GemmKernel gemm;
     gemm.name = name.str();
     gemm.shape = shape;
@@ -47,8 +50,9 @@ public:
     gemm.b.buffer = inputOf(product.getB());
     if (gemm.a.buffer < 0 || gemm.b.buffer < 0)
       return product.emitError("a product's operands lie in memory");
-    for (Type type : llvm::concat<const Type>(llvm::to_vector(kernel.getInputs().getTypes()),
-                                              llvm::to_vector(kernel.getOutputs().getTypes())))
+    for (Type type : llvm::concat<const Type>(
+             llvm::to_vector(kernel.getInputs().getTypes()),
+             llvm::to_vector(kernel.getOutputs().getTypes())))
       gemm.buffers.push_back(flatMemRef(cast<RankedTensorType>(type)));
     gemm.store = [this](auto &&...args) { store(args...); };
     gemm.heavyStore = llvm::range_size(kernel.getBody().front()) > 6;
@@ -63,23 +67,28 @@ public:
     int64_t workspace = emitGemm(module, kernel.getLoc(), gemm, facts);
     for (auto function : module.getOps<func::FuncOp>())
       if (workspace > 0 && function->hasAttr("tessera.launch"))
-        function->setAttr("tessera.workspace", IntegerAttr::get(IntegerType::get(module.getContext(), 64), workspace));
+        function->setAttr(
+            "tessera.workspace",
+            IntegerAttr::get(IntegerType::get(module.getContext(), 64),
+                             workspace));
     return success();
   }
 
 private:
   /// Computes and stores the kernel's outputs for the products in `acc`.
-  void store(OpBuilder &builder, Location loc, ValueRange buffers, Value batch, Value row, Value col, Value acc,
-             Value mask) {
+  void store(OpBuilder &builder, Location loc, ValueRange buffers, Value batch,
+             Value row, Value col, Value acc, Value mask) {
     LaneMath lane(builder, loc);
     int64_t lanes = cast<VectorType>(acc.getType()).getNumElements();
     bool alongRows = shape.n == 1;
     LaneIndex i{row, alongRows ? 1 : 0, 1}, j{col, alongRows ? 0 : 1, 1};
-    LaneIndex position = lane.add(lane.mulConstant({batch, 0, 1}, shape.m * shape.n),
-                                  lane.add(lane.mulConstant(i, shape.n), j));
+    LaneIndex position =
+        lane.add(lane.mulConstant({batch, 0, 1}, shape.m * shape.n),
+                 lane.add(lane.mulConstant(i, shape.n), j));
     FusedBody body(kernel, buffers.take_front(kernel.getInputs().size()));
     auto supplied = [&](Value scalarOrVector) {
-      body.supply(product.getResult(), [=](auto &&...) { return scalarOrVector; });
+      body.supply(product.getResult(),
+                  [=](auto &&...) { return scalarOrVector; });
     };
     SmallVector<Value> values;
     auto index = indexOf(lane, {batch, 0, 1}, i, j, lanes);
@@ -92,19 +101,27 @@ private:
     } else {
       values = laneByLane(builder, loc, body, batch, i, j, acc, mask, supplied);
     }
-    for (auto [value, output] : llvm::zip(values, buffers.drop_front(kernel.getInputs().size())))
-      storeLanes(builder, loc, value, output, position.base, false, lanes == 1 ? Value() : mask);
+    for (auto [value, output] :
+         llvm::zip(values, buffers.drop_front(kernel.getInputs().size())))
+      storeLanes(builder, loc, value, output, position.base, false,
+                 lanes == 1 ? Value() : mask);
   }
 
-  static Value extract(OpBuilder &builder, Location loc, Value vector, int64_t lane) {
-    return vector::ExtractOp::create(builder, loc, vector, ArrayRef<int64_t>{lane});
+  static Value extract(OpBuilder &builder, Location loc, Value vector,
+                       int64_t lane) {
+    return vector::ExtractOp::create(builder, loc, vector,
+                                     ArrayRef<int64_t>{lane});
   }
 
-  ValueRange yielded() { return cast<YieldOp>(kernel.getBody().front().getTerminator()).getValues(); }
+  ValueRange yielded() {
+    return cast<YieldOp>(kernel.getBody().front().getTerminator()).getValues();
+  }
 
   /// For free dimensions that lanes do not walk evenly: each lane by itself.
-  SmallVector<Value> laneByLane(OpBuilder &builder, Location loc, FusedBody &body, Value batch, LaneIndex i,
-                                LaneIndex j, Value acc, Value mask, llvm::function_ref<void(Value)> supplied) {
+  SmallVector<Value> laneByLane(OpBuilder &builder, Location loc,
+                                FusedBody &body, Value batch, LaneIndex i,
+                                LaneIndex j, Value acc, Value mask,
+                                llvm::function_ref<void(Value)> supplied) {
     LaneMath lane(builder, loc);
     int64_t lanes = cast<VectorType>(acc.getType()).getNumElements();
     SmallVector<SmallVector<Value>> elements(yielded().size());
@@ -112,7 +129,8 @@ private:
       auto at = [&](LaneIndex index) -> LaneIndex {
         Value moved = lane.addConstant(index, l * index.step).base;
         if (mask && index.step != 0)
-          moved = arith::SelectOp::create(builder, loc, extract(builder, loc, mask, l), moved, index.base);
+          moved = arith::SelectOp::create(
+              builder, loc, extract(builder, loc, mask, l), moved, index.base);
         return {moved, 0, 1};
       };
       supplied(extract(builder, loc, acc, l));
@@ -124,12 +142,15 @@ private:
     SmallVector<Value> vectors;
     for (auto &list : elements)
       vectors.push_back(vector::FromElementsOp::create(
-          builder, loc, VectorType::get({lanes}, list.front().getType()), list));
+          builder, loc, VectorType::get({lanes}, list.front().getType()),
+          list));
     return vectors;
   }
 
   /// The index in the product's shape.
-  FailureOr<SmallVector<LaneIndex>> indexOf(LaneMath &lane, LaneIndex batch, LaneIndex i, LaneIndex j, int64_t lanes) {
+  FailureOr<SmallVector<LaneIndex>> indexOf(LaneMath &lane, LaneIndex batch,
+                                            LaneIndex i, LaneIndex j,
+                                            int64_t lanes) {
     auto sizes = product.getType().getShape();
     size_t nBatch = a.batch.size(), nRows = a.free.size();
     auto batchPart = lane.delinearize(batch, sizes.take_front(nBatch), lanes);
@@ -151,13 +172,16 @@ private:
 
 } // namespace
 
-LogicalResult emitGemm(KernelOp kernel, StringRef name, const TargetInfo &target, ModuleOp module) {
+LogicalResult emitGemm(KernelOp kernel, StringRef name,
+                       const TargetInfo &target, ModuleOp module) {
   auto products = kernel.getBody().front().getOps<DotGeneralOp>();
   if (!llvm::hasSingleElement(products))
     return kernel.emitOpError("a gemm kernel holds one product");
   DotGeneralOp product = *products.begin();
-  if (!productDims(product, 0).contractFirst || !productDims(product, 1).contractFirst)
-    return product.emitError("a product's dimensions are grouped before it becomes a kernel");
+  if (!productDims(product, 0).contractFirst ||
+      !productDims(product, 1).contractFirst)
+    return product.emitError(
+        "a product's dimensions are grouped before it becomes a kernel");
   return GemmKernelEmitter(kernel, product).emit(name, target, module);
 }
 

@@ -1,7 +1,9 @@
-// The Loop emitter: every output element is a function of its index; views are folded into the indexing.
+// The Loop emitter: every output element is a function of its index; views are
+// folded into the indexing.
 //
-// The innermost dimension runs in vectors with a scalar tail. Where no op of the body looks at the index, all
-// dimensions are one, so that short rows cost nothing.
+// The innermost dimension runs in vectors with a scalar tail. Where no op of
+// the body looks at the index, all dimensions are one, so that short rows cost
+// nothing.
 #include "lowering/CPU/Emit.h"
 #include "lowering/Kernels/FusedBody.h"
 #include "lowering/Kernels/Launch.h"
@@ -14,23 +16,29 @@ namespace tessera::lowering::cpu {
 
 namespace {
 
-/// Elements that one tile computes at least: enough work to pay for handing it to a thread.
+/// Elements that one tile computes at least: enough work to pay for handing it
+/// to a thread.
 constexpr int64_t kTileElements = 16384;
 
-/// Whether each result element depends on operand elements at the same flat position only.
+/// Whether each result element depends on operand elements at the same flat
+/// position only.
 bool isFlat(KernelOp kernel) {
-  return llvm::all_of(kernel.getBody().front().without_terminator(), [](Operation &op) {
-    if (isa<ScalarOpInterface>(op) || isa<ConstantOp, IdentityOp, StopGradientOp>(op))
-      return true;
-    auto broadcast = dyn_cast<BroadcastOp>(op);
-    return broadcast && tensorType(broadcast.getX()).getNumElements() == 1;
-  });
+  return llvm::all_of(
+      kernel.getBody().front().without_terminator(), [](Operation &op) {
+        if (isa<ScalarOpInterface>(op) ||
+            isa<ConstantOp, IdentityOp, StopGradientOp>(op))
+          return true;
+        auto broadcast = dyn_cast<BroadcastOp>(op);
+        return broadcast && tensorType(broadcast.getX()).getNumElements() == 1;
+      });
 }
 
 class LoopEmitter {
 public:
-  LoopEmitter(KernelOp kernel, StringRef name, const TargetInfo &target, ModuleOp module)
-      : kernel(kernel), target(target), space(cast<RankedTensorType>(kernel.getOutputs()[0].getType())) {
+  LoopEmitter(KernelOp kernel, StringRef name, const TargetInfo &target,
+              ModuleOp module)
+      : kernel(kernel), target(target),
+        space(cast<RankedTensorType>(kernel.getOutputs()[0].getType())) {
     shape.assign(space.getShape().begin(), space.getShape().end());
     flat = isFlat(kernel);
     if (flat || shape.empty())
@@ -41,7 +49,9 @@ public:
     // A tile is some rows, or where there is one row a piece of it.
     rowsPerTile = rows > 1 ? std::max<int64_t>(1, kTileElements / inner) : 1;
     int64_t columnTiles = rows > 1 ? 1 : llvm::divideCeil(inner, kTileElements);
-    int64_t tiles = space.getNumElements() == 0 ? 0 : llvm::divideCeil(rows, rowsPerTile) * columnTiles;
+    int64_t tiles = space.getNumElements() == 0
+                        ? 0
+                        : llvm::divideCeil(rows, rowsPerTile) * columnTiles;
     launch.emplace(module, kernel, name, tiles);
     body.emplace(kernel, launch->inputs());
   }
@@ -60,11 +70,13 @@ public:
 private:
   OpBuilder &b() { return launch->body(); }
 
-  /// Full registers of the widest element, so that no value spills over several registers needlessly.
+  /// Full registers of the widest element, so that no value spills over several
+  /// registers needlessly.
   int64_t widestLanes() {
     int64_t least = target.vectorBits / 8;
     auto consider = [&](Value v) {
-      least = std::min<int64_t>(least, target.lanes(storageType(tensorType(v).getElementType())));
+      least = std::min<int64_t>(
+          least, target.lanes(storageType(tensorType(v).getElementType())));
     };
     for (Operation &op : kernel.getBody().front().without_terminator())
       for (Value result : op.getResults())
@@ -82,11 +94,14 @@ private:
     last = arith::MinSIOp::create(b(), loc, last, launch->number(rows));
     Value row = launch->openLoop(first, last, 1);
     LaneMath inside(b(), loc);
-    auto outer = *inside.delinearize({row, 0, 1}, ArrayRef(shape).drop_back(), 1);
+    auto outer =
+        *inside.delinearize({row, 0, 1}, ArrayRef(shape).drop_back(), 1);
     Value start = inside.mulConstant({row, 0, 1}, inner).base;
-    emitSpan(outer, start, launch->number(0), launch->number(inner / lanes * lanes), lanes);
+    emitSpan(outer, start, launch->number(0),
+             launch->number(inner / lanes * lanes), lanes);
     if (inner % lanes != 0)
-      emitSpan(outer, start, launch->number(inner / lanes * lanes), launch->number(inner), 1);
+      emitSpan(outer, start, launch->number(inner / lanes * lanes),
+               launch->number(inner), 1);
   }
 
   void emitPiece(Value tile) {
@@ -102,11 +117,15 @@ private:
     };
     emitSpan(outer, zero, first, upTo(whole), lanes);
     if (inner % lanes != 0)
-      emitSpan(outer, zero, arith::MaxSIOp::create(b(), loc, first, launch->number(whole)), upTo(inner), 1);
+      emitSpan(outer, zero,
+               arith::MaxSIOp::create(b(), loc, first, launch->number(whole)),
+               upTo(inner), 1);
   }
 
-  /// The elements [from, to) of the row that starts at the flat position `start`, `width` at a time.
-  void emitSpan(ArrayRef<LaneIndex> outer, Value start, Value from, Value to, int64_t width) {
+  /// The elements [from, to) of the row that starts at the flat position
+  /// `start`, `width` at a time.
+  void emitSpan(ArrayRef<LaneIndex> outer, Value start, Value from, Value to,
+                int64_t width) {
     Value j = launch->openLoop(from, to, width);
     LaneMath lane(b(), launch->loc());
     FusedBody::Frame frame(*body, b());
@@ -118,12 +137,14 @@ private:
     for (Value value : yield.getValues())
       values.push_back(frame.at(value, index, width));
     for (auto [value, output] : llvm::zip(values, launch->outputs()))
-      storeLanes(b(), launch->loc(), value, output, position, width > 1 && isStreaming());
+      storeLanes(b(), launch->loc(), value, output, position,
+                 width > 1 && isStreaming());
     launch->closeLoop();
   }
 
-  /// The index in the ops' shape; in a flat body the position stands in the innermost dimension of more
-  /// than one element, where inputs and outputs are linear, and the others are zero.
+  /// The index in the ops' shape; in a flat body the position stands in the
+  /// innermost dimension of more than one element, where inputs and outputs are
+  /// linear, and the others are zero.
   SmallVector<LaneIndex> indexOf(ArrayRef<LaneIndex> outer, LaneIndex column) {
     if (!flat) {
       SmallVector<LaneIndex> index(outer);
@@ -161,12 +182,17 @@ private:
 
 } // namespace
 
-LogicalResult emitLoop(KernelOp kernel, StringRef name, const TargetInfo &target, ModuleOp module) {
+LogicalResult emitLoop(KernelOp kernel, StringRef name,
+                       const TargetInfo &target, ModuleOp module) {
   auto types = kernel.getOutputs().getTypes();
   if (types.empty())
     return kernel.emitOpError("a loop kernel needs an output");
-  auto shapeOf = [](Type type) { return cast<RankedTensorType>(type).getShape(); };
-  if (!llvm::all_of(types, [&](Type type) { return shapeOf(type) == shapeOf(types.front()); }))
+  auto shapeOf = [](Type type) {
+    return cast<RankedTensorType>(type).getShape();
+  };
+  if (!llvm::all_of(types, [&](Type type) {
+        return shapeOf(type) == shapeOf(types.front());
+      }))
     return kernel.emitOpError("a loop kernel's outputs have one shape");
   LoopEmitter(kernel, name, target, module).emit();
   return success();

@@ -41,9 +41,9 @@ namespace {
 bool convertsDirectly(Operation *op) {
   if (isa<memref::LoadOp, memref::StoreOp, memref::ViewOp, memref::AllocaOp,
           memref::GetGlobalOp, memref::GlobalOp, memref::CastOp,
-          memref::ReinterpretCastOp, memref::PrefetchOp, vector::LoadOp, vector::StoreOp,
-          vector::MaskedLoadOp, vector::MaskedStoreOp, vector::ExtractOp,
-          vector::InsertOp, vector::ReductionOp>(op))
+          memref::ReinterpretCastOp, memref::PrefetchOp, vector::LoadOp,
+          vector::StoreOp, vector::MaskedLoadOp, vector::MaskedStoreOp,
+          vector::ExtractOp, vector::InsertOp, vector::ReductionOp>(op))
     return true;
   if (isa<vector::FMAOp, vector::ShuffleOp, vector::BitCastOp>(op))
     return cast<VectorType>(op->getResult(0).getType()).getRank() == 1;

@@ -1,4 +1,5 @@
-// Pulls the ops of a kernel region into the code of an emitter, element by element or vector by vector.
+// Pulls the ops of a kernel region into the code of an emitter, element by
+// element or vector by vector.
 #include "lowering/Kernels/FusedBody.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -11,7 +12,8 @@ using namespace tessera::ir;
 namespace tessera::lowering {
 
 Type storageType(Type element) {
-  return element.isInteger(1) ? Type(IntegerType::get(element.getContext(), 8)) : element;
+  return element.isInteger(1) ? Type(IntegerType::get(element.getContext(), 8))
+                              : element;
 }
 
 static Type withElement(Type like, Type element) {
@@ -23,24 +25,29 @@ Value toStorage(OpBuilder &b, Location loc, Value value) {
   Type element = getElementTypeOrSelf(value), stored = storageType(element);
   if (element == stored)
     return value;
-  return arith::ExtUIOp::create(b, loc, withElement(value.getType(), stored), value);
+  return arith::ExtUIOp::create(b, loc, withElement(value.getType(), stored),
+                                value);
 }
 
 Value fromStorage(OpBuilder &b, Location loc, Value value, Type element) {
   if (getElementTypeOrSelf(value) == element)
     return value;
-  Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(value.getType()));
+  Value zero =
+      arith::ConstantOp::create(b, loc, b.getZeroAttr(value.getType()));
   return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, value, zero);
 }
 
-/// One scalar load a lane; a lane that does not exist reads the first one's element again.
-static Value gatherLanes(OpBuilder &b, Location loc, Value buffer, LaneIndex position, VectorType type, Value mask) {
+/// One scalar load a lane; a lane that does not exist reads the first one's
+/// element again.
+static Value gatherLanes(OpBuilder &b, Location loc, Value buffer,
+                         LaneIndex position, VectorType type, Value mask) {
   LaneMath lane(b, loc);
   SmallVector<Value> elements;
   for (int64_t i = 0; i < type.getNumElements(); ++i) {
     Value index = lane.addConstant(position, i * position.step).base;
     if (mask) {
-      Value exists = vector::ExtractOp::create(b, loc, mask, ArrayRef<int64_t>{i});
+      Value exists =
+          vector::ExtractOp::create(b, loc, mask, ArrayRef<int64_t>{i});
       index = arith::SelectOp::create(b, loc, exists, index, position.base);
     }
     elements.push_back(memref::LoadOp::create(b, loc, buffer, index));
@@ -48,17 +55,22 @@ static Value gatherLanes(OpBuilder &b, Location loc, Value buffer, LaneIndex pos
   return vector::FromElementsOp::create(b, loc, type, elements);
 }
 
-Value loadLanes(OpBuilder &b, Location loc, Value buffer, LaneIndex position, int64_t lanes, Type element, Value mask) {
+Value loadLanes(OpBuilder &b, Location loc, Value buffer, LaneIndex position,
+                int64_t lanes, Type element, Value mask) {
   if (lanes == 1 || position.step == 0) {
-    Value scalar = fromStorage(b, loc, memref::LoadOp::create(b, loc, buffer, position.base), element);
-    return lanes == 1 ? scalar : vector::BroadcastOp::create(b, loc, VectorType::get({lanes}, element), scalar);
+    Value scalar = fromStorage(
+        b, loc, memref::LoadOp::create(b, loc, buffer, position.base), element);
+    return lanes == 1 ? scalar
+                      : vector::BroadcastOp::create(
+                            b, loc, VectorType::get({lanes}, element), scalar);
   }
   auto type = VectorType::get({lanes}, storageType(element));
   bool hasMaskedLoad = type.getElementTypeBitWidth() >= 32;
   Value loaded;
   if (position.step == 1 && mask && hasMaskedLoad) {
     Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(type));
-    loaded = vector::MaskedLoadOp::create(b, loc, type, buffer, position.base, mask, zero);
+    loaded = vector::MaskedLoadOp::create(b, loc, type, buffer, position.base,
+                                          mask, zero);
   } else if (position.step == 1 && !mask) {
     loaded = vector::LoadOp::create(b, loc, type, buffer, position.base);
   } else if (position.step == -1 && !mask) {
@@ -72,7 +84,8 @@ Value loadLanes(OpBuilder &b, Location loc, Value buffer, LaneIndex position, in
   return fromStorage(b, loc, loaded, element);
 }
 
-void storeLanes(OpBuilder &b, Location loc, Value value, Value buffer, Value position, bool nonTemporal, Value mask) {
+void storeLanes(OpBuilder &b, Location loc, Value value, Value buffer,
+                Value position, bool nonTemporal, Value mask) {
   Value stored = toStorage(b, loc, value);
   auto type = dyn_cast<VectorType>(stored.getType());
   if (!type) {
@@ -87,33 +100,40 @@ void storeLanes(OpBuilder &b, Location loc, Value value, Value buffer, Value pos
   int64_t bytes = type.getNumElements() * type.getElementTypeBitWidth() / 8;
   if (nonTemporal && llvm::isPowerOf2_64(bytes))
     alignment = llvm::Align(bytes);
-  vector::StoreOp::create(b, loc, stored, buffer, position, nonTemporal, alignment);
+  vector::StoreOp::create(b, loc, stored, buffer, position, nonTemporal,
+                          alignment);
 }
 
-//===- FusedBody -----------------------------------------------------------------------------------------------===//
+//===- FusedBody
+//-----------------------------------------------------------------------------------------------===//
 
 unsigned FusedBody::Frame::OpInfo::getHashValue(const Operation *op) {
-  return OperationEquivalence::computeHash(const_cast<Operation *>(op), OperationEquivalence::directHashValue,
-                                           OperationEquivalence::ignoreHashValue,
-                                           OperationEquivalence::IgnoreLocations);
+  return OperationEquivalence::computeHash(
+      const_cast<Operation *>(op), OperationEquivalence::directHashValue,
+      OperationEquivalence::ignoreHashValue,
+      OperationEquivalence::IgnoreLocations);
 }
 
 bool FusedBody::Frame::OpInfo::isEqual(const Operation *a, const Operation *b) {
   if (a == b)
     return true;
-  if (a == getEmptyKey() || a == getTombstoneKey() || b == getEmptyKey() || b == getTombstoneKey())
+  if (a == getEmptyKey() || a == getTombstoneKey() || b == getEmptyKey() ||
+      b == getTombstoneKey())
     return false;
-  return OperationEquivalence::isEquivalentTo(const_cast<Operation *>(a), const_cast<Operation *>(b),
-                                              OperationEquivalence::exactValueMatch, nullptr,
-                                              OperationEquivalence::IgnoreLocations);
+  return OperationEquivalence::isEquivalentTo(
+      const_cast<Operation *>(a), const_cast<Operation *>(b),
+      OperationEquivalence::exactValueMatch, nullptr,
+      OperationEquivalence::IgnoreLocations);
 }
 
-/// Index arithmetic that was built before gives the same value again: without this, views that meet would compute
-/// what is behind them once for each path. Of equal ops the first in the block stands for all, since an op that is
+/// Index arithmetic that was built before gives the same value again: without
+/// this, views that meet would compute what is behind them once for each path.
+/// Of equal ops the first in the block stands for all, since an op that is
 /// older than the frame may be met late.
 Value FusedBody::Frame::unique(Value base) {
   Operation *op = base.getDefiningOp();
-  if (!op || op->getBlock() != builder.getInsertionBlock() || !isa<arith::ArithDialect>(op->getDialect()))
+  if (!op || op->getBlock() != builder.getInsertionBlock() ||
+      !isa<arith::ArithDialect>(op->getDialect()))
     return base;
   // An op in the set must not change, or it is not found again.
   if (auto it = indexOps.find(op); it != indexOps.end() && *it == op)
@@ -124,15 +144,18 @@ Value FusedBody::Frame::unique(Value base) {
   auto [it, isNew] = indexOps.insert(op);
   if (isNew || *it == op)
     return base;
-  // The one kept must stand before every user; its operands, which are this op's, do.
+  // The one kept must stand before every user; its operands, which are this
+  // op's, do.
   if (op->isBeforeInBlock(*it))
     (*it)->moveBefore(op);
   return (*it)->getResult(0);
 }
 
-Value FusedBody::Frame::at(Value value, ArrayRef<LaneIndex> index, int64_t lanes) {
+Value FusedBody::Frame::at(Value value, ArrayRef<LaneIndex> index,
+                           int64_t lanes) {
   SmallVector<LaneIndex> where;
-  std::vector<const void *> key{value.getAsOpaquePointer(), reinterpret_cast<const void *>(lanes)};
+  std::vector<const void *> key{value.getAsOpaquePointer(),
+                                reinterpret_cast<const void *>(lanes)};
   for (LaneIndex at : index) {
     if (lanes == 1)
       at.step = 0;
@@ -154,16 +177,19 @@ Value FusedBody::Frame::at(Value value, ArrayRef<LaneIndex> index, int64_t lanes
   return result;
 }
 
-Value FusedBody::Frame::loadInput(BlockArgument argument, ArrayRef<LaneIndex> index, int64_t lanes) {
+Value FusedBody::Frame::loadInput(BlockArgument argument,
+                                  ArrayRef<LaneIndex> index, int64_t lanes) {
   auto type = tensorType(argument);
   LaneMath lane(builder, argument.getLoc());
   LaneIndex position = lane.linearize(index, type.getShape());
   position.base = unique(position.base);
-  return loadLanes(builder, argument.getLoc(), body.inputs[argument.getArgNumber()], position, lanes,
+  return loadLanes(builder, argument.getLoc(),
+                   body.inputs[argument.getArgNumber()], position, lanes,
                    type.getElementType(), mask);
 }
 
-Value FusedBody::Frame::compute(Operation *op, ArrayRef<LaneIndex> index, int64_t lanes) {
+Value FusedBody::Frame::compute(Operation *op, ArrayRef<LaneIndex> index,
+                                int64_t lanes) {
   if (auto scalar = dyn_cast<ScalarOpInterface>(op)) {
     SmallVector<Value> args;
     for (Value operand : op->getOperands())
@@ -171,12 +197,17 @@ Value FusedBody::Frame::compute(Operation *op, ArrayRef<LaneIndex> index, int64_
     return scalar.buildScalar(builder, op->getLoc(), args);
   }
   auto indexing = cast<IndexingOpInterface>(op);
-  auto read = [&](unsigned operand, ArrayRef<LaneIndex> where) { return at(op->getOperand(operand), where, lanes); };
-  FailureOr<Value> result = indexing.buildAt(builder, op->getLoc(), index, lanes, read);
-  return succeeded(result) ? *result : laneByLane(op->getResult(0), index, lanes);
+  auto read = [&](unsigned operand, ArrayRef<LaneIndex> where) {
+    return at(op->getOperand(operand), where, lanes);
+  };
+  FailureOr<Value> result =
+      indexing.buildAt(builder, op->getLoc(), index, lanes, read);
+  return succeeded(result) ? *result
+                           : laneByLane(op->getResult(0), index, lanes);
 }
 
-Value FusedBody::Frame::laneByLane(Value value, ArrayRef<LaneIndex> index, int64_t lanes) {
+Value FusedBody::Frame::laneByLane(Value value, ArrayRef<LaneIndex> index,
+                                   int64_t lanes) {
   Location loc = value.getLoc();
   LaneMath lane(builder, loc);
   SmallVector<Value> elements;
@@ -184,9 +215,13 @@ Value FusedBody::Frame::laneByLane(Value value, ArrayRef<LaneIndex> index, int64
     SmallVector<LaneIndex> where;
     for (LaneIndex at : index) {
       LaneIndex moved = lane.addConstant(at, i * at.step);
-      if (mask && at.step != 0) { // A lane that does not exist computes the first one's element again.
-        Value exists = vector::ExtractOp::create(builder, loc, mask, ArrayRef<int64_t>{i});
-        moved = {arith::SelectOp::create(builder, loc, exists, moved.base, at.base), 0, 1};
+      if (mask && at.step != 0) { // A lane that does not exist computes the
+                                  // first one's element again.
+        Value exists =
+            vector::ExtractOp::create(builder, loc, mask, ArrayRef<int64_t>{i});
+        moved = {
+            arith::SelectOp::create(builder, loc, exists, moved.base, at.base),
+            0, 1};
       }
       where.push_back({moved.base, 0, moved.divisor});
     }

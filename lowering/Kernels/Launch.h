@@ -7,22 +7,32 @@
 
 namespace tessera::lowering {
 
-/// A launch function under construction. Its arguments are flat memrefs of the kernel's inputs, outputs and, if
-/// `workspace` is not 0, that many bytes; then the range of tiles.
+/// A launch function under construction. Its arguments are flat memrefs of the
+/// kernel's inputs, outputs and, if `workspace` is not 0, that many bytes; then
+/// the range of tiles.
 class Launch {
 public:
   /// Makes `func.func @name` at the end of `module`, with `tiles` tiles.
-  Launch(mlir::ModuleOp module, ir::KernelOp kernel, llvm::StringRef name, int64_t tiles, int64_t workspace = 0);
+  Launch(mlir::ModuleOp module, ir::KernelOp kernel, llvm::StringRef name,
+         int64_t tiles, int64_t workspace = 0);
 
   mlir::OpBuilder &body() { return builder; }
   mlir::Location loc() const { return location; }
-  mlir::ValueRange inputs() { return function.getArguments().take_front(numInputs); }
-  mlir::ValueRange outputs() { return function.getArguments().slice(numInputs, numOutputs); }
-  mlir::Value workspace() { return function.getArgument(numInputs + numOutputs); }
+  mlir::ValueRange inputs() {
+    return function.getArguments().take_front(numInputs);
+  }
+  mlir::ValueRange outputs() {
+    return function.getArguments().slice(numInputs, numOutputs);
+  }
+  mlir::Value workspace() {
+    return function.getArgument(numInputs + numOutputs);
+  }
 
-  /// Opens the loop over this call's tiles and leaves the builder inside; the tile's number is returned.
+  /// Opens the loop over this call's tiles and leaves the builder inside; the
+  /// tile's number is returned.
   mlir::Value forEachTile();
-  /// Opens `for (i = low; i < high; i += step)` and leaves the builder inside; i is returned.
+  /// Opens `for (i = low; i < high; i += step)` and leaves the builder inside;
+  /// i is returned.
   mlir::Value openLoop(mlir::Value low, mlir::Value high, int64_t step);
   /// Continues after the innermost open loop.
   void closeLoop();

@@ -1,4 +1,5 @@
-// Composites: tangent formulas, and the programs of primitives that define their values.
+// Composites: tangent formulas, and the programs of primitives that define
+// their values.
 #include "dialects/Tessera/IR/Expr.h"
 
 using namespace mlir;
@@ -6,23 +7,30 @@ using namespace mlir;
 namespace tessera::ir {
 
 /// Softmax ops keep the type; their dimension lies inside it.
-static LogicalResult inferAlongDim(StringRef name, std::optional<Location> loc, ValueRange operands,
-                                   DictionaryAttr attributes, SmallVectorImpl<Type> &types) {
+static LogicalResult inferAlongDim(StringRef name, std::optional<Location> loc,
+                                   ValueRange operands,
+                                   DictionaryAttr attributes,
+                                   SmallVectorImpl<Type> &types) {
   auto type = cast<RankedTensorType>(operands[0].getType());
   int64_t dim = attributes.getAs<IntegerAttr>("dim").getInt();
   if (dim < 0 || dim >= type.getRank())
-    return emitOptionalError(loc, "[", name, "] has no dimension ", dim, ": ", typeText(type));
+    return emitOptionalError(loc, "[", name, "] has no dimension ", dim, ": ",
+                             typeText(type));
   types.push_back(type);
   return success();
 }
 
-/// x - max(x) along `dim`; the shift has no tangent of its own, since it cancels.
+/// x - max(x) along `dim`; the shift has no tangent of its own, since it
+/// cancels.
 static Expr shifted(Expr x, int64_t dim) {
   return x - expand(reduce(Reduction::max, x, dim), x.type(), dim);
 }
 
-LogicalResult SoftmaxOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc, ValueRange operands,
-                                          DictionaryAttr attributes, OpaqueProperties, RegionRange,
+LogicalResult SoftmaxOp::inferReturnTypes(MLIRContext *,
+                                          std::optional<Location> loc,
+                                          ValueRange operands,
+                                          DictionaryAttr attributes,
+                                          OpaqueProperties, RegionRange,
                                           SmallVectorImpl<Type> &types) {
   return inferAlongDim("softmax", loc, operands, attributes, types);
 }
@@ -45,8 +53,11 @@ Value SoftmaxOp::decompose(OpBuilder &builder) {
   return (e / expand(reduce(Reduction::sum, e, dim), x.type(), dim)).value();
 }
 
-LogicalResult LogSoftmaxOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc, ValueRange operands,
-                                             DictionaryAttr attributes, OpaqueProperties, RegionRange,
+LogicalResult LogSoftmaxOp::inferReturnTypes(MLIRContext *,
+                                             std::optional<Location> loc,
+                                             ValueRange operands,
+                                             DictionaryAttr attributes,
+                                             OpaqueProperties, RegionRange,
                                              SmallVectorImpl<Type> &types) {
   return inferAlongDim("log_softmax", loc, operands, attributes, types);
 }
@@ -56,7 +67,8 @@ Value LogSoftmaxOp::jvp(OpBuilder &builder, ValueRange tangents) {
     return {};
   int64_t dim = getDim();
   Expr y(builder, getLoc(), getY()), t(builder, getLoc(), tangents[0]);
-  return (t - expand(reduce(Reduction::sum, t * exp(y), dim), y.type(), dim)).value();
+  return (t - expand(reduce(Reduction::sum, t * exp(y), dim), y.type(), dim))
+      .value();
 }
 
 Value LogSoftmaxOp::decompose(OpBuilder &builder) {
@@ -65,15 +77,23 @@ Value LogSoftmaxOp::decompose(OpBuilder &builder) {
   if (x.type().getNumElements() == 0)
     return getX();
   Expr d = shifted(x, dim);
-  return (d - expand(log(reduce(Reduction::sum, exp(d), dim)), x.type(), dim)).value();
+  return (d - expand(log(reduce(Reduction::sum, exp(d), dim)), x.type(), dim))
+      .value();
 }
 
-LogicalResult CrossEntropyOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc, ValueRange operands,
-                                               DictionaryAttr, OpaqueProperties, RegionRange,
+LogicalResult CrossEntropyOp::inferReturnTypes(MLIRContext *,
+                                               std::optional<Location> loc,
+                                               ValueRange operands,
+                                               DictionaryAttr, OpaqueProperties,
+                                               RegionRange,
                                                SmallVectorImpl<Type> &types) {
-  auto logits = cast<RankedTensorType>(operands[0].getType()), labels = cast<RankedTensorType>(operands[1].getType());
-  if (logits.getRank() == 0 || logits.getShape().drop_back() != labels.getShape())
-    return emitOptionalError(loc, "[cross_entropy] labels need the logits' shape without the last dimension: ",
+  auto logits = cast<RankedTensorType>(operands[0].getType()),
+       labels = cast<RankedTensorType>(operands[1].getType());
+  if (logits.getRank() == 0 ||
+      logits.getShape().drop_back() != labels.getShape())
+    return emitOptionalError(loc,
+                             "[cross_entropy] labels need the logits' shape "
+                             "without the last dimension: ",
                              typeText(logits), " and ", typeText(labels));
   types.push_back(logits.clone(labels.getShape()));
   return success();
@@ -85,7 +105,8 @@ static Expr isLabel(CrossEntropyOp op, OpBuilder &builder) {
   int64_t last = type.getRank() - 1;
   Expr labels(builder, op.getLoc(), op.getLabels());
   auto positions = type.clone(tensorType(op.getLabels()).getElementType());
-  Expr classes = labels.with(IotaOp::create(builder, op.getLoc(), positions, last));
+  Expr classes =
+      labels.with(IotaOp::create(builder, op.getLoc(), positions, last));
   return classes == expand(labels, type, last);
 }
 
@@ -95,8 +116,9 @@ static Expr isKnown(CrossEntropyOp op, OpBuilder &builder) {
   auto type = tensorType(op.getLogits());
   Expr below = labels < double(type.getShape().back());
   Expr negative = labels < 0.0;
-  return labels.with(AndOp::create(builder, op.getLoc(), below.type(), below.value(),
-                                   NotOp::create(builder, op.getLoc(), below.type(), negative.value())));
+  return labels.with(AndOp::create(
+      builder, op.getLoc(), below.type(), below.value(),
+      NotOp::create(builder, op.getLoc(), below.type(), negative.value())));
 }
 
 Value CrossEntropyOp::jvp(OpBuilder &builder, ValueRange tangents) {
@@ -105,8 +127,13 @@ Value CrossEntropyOp::jvp(OpBuilder &builder, ValueRange tangents) {
   auto type = tensorType(getLogits());
   int64_t last = type.getRank() - 1;
   Expr x(builder, getLoc(), getLogits()), t(builder, getLoc(), tangents[0]);
-  Expr p = x.with(SoftmaxOp::create(builder, getLoc(), type, getLogits(), last));
-  return reduce(Reduction::sum, t * (p - convert(isLabel(*this, builder), type.getElementType())), last).value();
+  Expr p =
+      x.with(SoftmaxOp::create(builder, getLoc(), type, getLogits(), last));
+  return reduce(
+             Reduction::sum,
+             t * (p - convert(isLabel(*this, builder), type.getElementType())),
+             last)
+      .value();
 }
 
 Value CrossEntropyOp::decompose(OpBuilder &builder) {
@@ -114,10 +141,14 @@ Value CrossEntropyOp::decompose(OpBuilder &builder) {
   int64_t last = type.getRank() - 1;
   Expr x(builder, getLoc(), getLogits());
   if (type.getNumElements() == 0)
-    return detail::full(builder, getLoc(), tensorType(getY()), std::numeric_limits<double>::quiet_NaN());
-  Expr y = x.with(LogSoftmaxOp::create(builder, getLoc(), type, getLogits(), last));
-  // Exactly one class is the label, so this sum picks its value; zeros elsewhere do not change it.
-  Expr picked = reduce(Reduction::sum, select(isLabel(*this, builder), y, y.full(-0.0)), last);
+    return detail::full(builder, getLoc(), tensorType(getY()),
+                        std::numeric_limits<double>::quiet_NaN());
+  Expr y =
+      x.with(LogSoftmaxOp::create(builder, getLoc(), type, getLogits(), last));
+  // Exactly one class is the label, so this sum picks its value; zeros
+  // elsewhere do not change it.
+  Expr picked = reduce(Reduction::sum,
+                       select(isLabel(*this, builder), y, y.full(-0.0)), last);
   Expr nan = picked.full(std::numeric_limits<double>::quiet_NaN());
   return select(isKnown(*this, builder), -picked, nan).value();
 }

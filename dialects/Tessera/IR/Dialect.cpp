@@ -28,7 +28,9 @@ void TesseraDialect::initialize() {
       >();
 }
 
-Operation *TesseraDialect::materializeConstant(OpBuilder &builder, Attribute value, Type type, Location loc) {
+Operation *TesseraDialect::materializeConstant(OpBuilder &builder,
+                                               Attribute value, Type type,
+                                               Location loc) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   auto number = dyn_cast<TypedAttr>(value);
   if (!tensor || !number || number.getType() != tensor.getElementType())

@@ -1,4 +1,5 @@
-// Tensor expressions in C++ operators: derivative rules and decompositions read as formulas.
+// Tensor expressions in C++ operators: derivative rules and decompositions read
+// as formulas.
 #ifndef TESSERA_IR_EXPR_H
 #define TESSERA_IR_EXPR_H
 
@@ -6,10 +7,12 @@
 
 namespace tessera::ir {
 
-/// A tensor value and the place where further ops are created. Numbers become constants of the tensor's type.
+/// A tensor value and the place where further ops are created. Numbers become
+/// constants of the tensor's type.
 class Expr {
 public:
-  Expr(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value) : builder(&builder), loc(loc), v(value) {}
+  Expr(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value)
+      : builder(&builder), loc(loc), v(value) {}
 
   mlir::Value value() const { return v; }
   mlir::OpBuilder &at() const { return *builder; }
@@ -62,9 +65,11 @@ Expr reshape(Expr x, llvm::ArrayRef<int64_t> shape);
 
 namespace detail {
 /// The sum of two tangents, either of which may be zero (null).
-mlir::Value addTangents(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value a, mlir::Value b);
+mlir::Value addTangents(mlir::OpBuilder &builder, mlir::Location loc,
+                        mlir::Value a, mlir::Value b);
 /// A constant of `type` with `number` everywhere.
-mlir::Value full(mlir::OpBuilder &builder, mlir::Location loc, mlir::RankedTensorType type, double number);
+mlir::Value full(mlir::OpBuilder &builder, mlir::Location loc,
+                 mlir::RankedTensorType type, double number);
 } // namespace detail
 
 } // namespace tessera::ir

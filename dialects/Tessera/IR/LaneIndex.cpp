@@ -1,4 +1,5 @@
-// Index arithmetic for emitters: what moves with the lane is a number known at compile time.
+// Index arithmetic for emitters: what moves with the lane is a number known at
+// compile time.
 #include "dialects/Tessera/IR/LaneIndex.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -8,7 +9,9 @@ using namespace mlir;
 
 namespace tessera::ir {
 
-Value LaneMath::number(int64_t value) { return arith::ConstantIndexOp::create(b, loc, value); }
+Value LaneMath::number(int64_t value) {
+  return arith::ConstantIndexOp::create(b, loc, value);
+}
 
 static std::optional<int64_t> known(Value v) { return getConstantIntValue(v); }
 
@@ -26,7 +29,8 @@ LaneIndex LaneMath::add(LaneIndex x, LaneIndex y) {
 LaneIndex LaneMath::addConstant(LaneIndex x, int64_t c) {
   if (c == 0)
     return x;
-  return {arith::AddIOp::create(b, loc, x.base, number(c)), x.step, std::gcd(x.divisor, c)};
+  return {arith::AddIOp::create(b, loc, x.base, number(c)), x.step,
+          std::gcd(x.divisor, c)};
 }
 
 LaneIndex LaneMath::mulConstant(LaneIndex x, int64_t c) {
@@ -34,7 +38,8 @@ LaneIndex LaneMath::mulConstant(LaneIndex x, int64_t c) {
     return x;
   if (auto k = known(x.base))
     return {number(*k * c), x.step * c, x.divisor * c};
-  return {arith::MulIOp::create(b, loc, x.base, number(c)), x.step * c, x.divisor * c};
+  return {arith::MulIOp::create(b, loc, x.base, number(c)), x.step * c,
+          x.divisor * c};
 }
 
 Value LaneMath::divide(Value x, int64_t c) {
@@ -56,11 +61,14 @@ Value LaneMath::clamp(Value x, int64_t size) {
 
 Value LaneMath::inside(Value x, int64_t low, int64_t high) {
   // One unsigned comparison: a value below `low` wraps above every size.
-  Value shifted = low == 0 ? x : Value(arith::SubIOp::create(b, loc, x, number(low)));
-  return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, shifted, number(high - low));
+  Value shifted =
+      low == 0 ? x : Value(arith::SubIOp::create(b, loc, x, number(low)));
+  return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, shifted,
+                               number(high - low));
 }
 
-LaneIndex LaneMath::linearize(ArrayRef<LaneIndex> index, ArrayRef<int64_t> shape) {
+LaneIndex LaneMath::linearize(ArrayRef<LaneIndex> index,
+                              ArrayRef<int64_t> shape) {
   LaneIndex position = constant(0);
   int64_t stride = 1;
   for (size_t i = shape.size(); i-- > 0; stride *= shape[i])
@@ -69,29 +77,36 @@ LaneIndex LaneMath::linearize(ArrayRef<LaneIndex> index, ArrayRef<int64_t> shape
   return position;
 }
 
-FailureOr<SmallVector<LaneIndex>> LaneMath::delinearize(LaneIndex position, ArrayRef<int64_t> shape, int64_t lanes) {
+FailureOr<SmallVector<LaneIndex>> LaneMath::delinearize(LaneIndex position,
+                                                        ArrayRef<int64_t> shape,
+                                                        int64_t lanes) {
   SmallVector<LaneIndex> index(shape.size(), constant(0));
   for (size_t i = shape.size(); i-- > 0;) {
     int64_t size = shape[i];
-    bool outermost = llvm::all_of(shape.take_front(i), [](int64_t d) { return d == 1; });
+    bool outermost =
+        llvm::all_of(shape.take_front(i), [](int64_t d) { return d == 1; });
     if (outermost) {
       index[i] = position;
       return index;
     }
     if (size == 1)
       continue;
-    // Lanes stay in one row if they walk by one, start at a multiple of their number, and rows hold a multiple of it.
-    bool stays = position.step == 1 && size % lanes == 0 && position.divisor % lanes == 0;
+    // Lanes stay in one row if they walk by one, start at a multiple of their
+    // number, and rows hold a multiple of it.
+    bool stays = position.step == 1 && size % lanes == 0 &&
+                 position.divisor % lanes == 0;
     if (lanes > 1 && position.step != 0 && !stays)
       return failure();
-    index[i] = {remainder(position.base, size), position.step, std::gcd(position.divisor, size)};
+    index[i] = {remainder(position.base, size), position.step,
+                std::gcd(position.divisor, size)};
     int64_t outer = position.divisor % size == 0 ? position.divisor / size : 1;
     position = {divide(position.base, size), 0, outer};
   }
   return index;
 }
 
-Value materialize(OpBuilder &b, Location loc, LaneIndex index, int64_t lanes, Type element) {
+Value materialize(OpBuilder &b, Location loc, LaneIndex index, int64_t lanes,
+                  Type element) {
   auto integer = dyn_cast<IntegerType>(element);
   Type wide = integer ? element : Type(b.getI64Type());
   Value base = arith::IndexCastOp::create(b, loc, wide, index.base);
@@ -102,7 +117,8 @@ Value materialize(OpBuilder &b, Location loc, LaneIndex index, int64_t lanes, Ty
       SmallVector<Attribute> steps;
       for (int64_t lane = 0; lane < lanes; ++lane)
         steps.push_back(b.getIntegerAttr(wide, lane * index.step));
-      Value offset = arith::ConstantOp::create(b, loc, DenseElementsAttr::get(type, steps));
+      Value offset = arith::ConstantOp::create(
+          b, loc, DenseElementsAttr::get(type, steps));
       base = arith::AddIOp::create(b, loc, base, offset);
     }
   }

@@ -6,17 +6,22 @@
 
 namespace tessera::ir {
 
-/// Builds arithmetic on scalars or vectors by the floating-point contract: integers wrap, division by zero gives 0.
+/// Builds arithmetic on scalars or vectors by the floating-point contract:
+/// integers wrap, division by zero gives 0.
 class ScalarBuilder {
 public:
-  ScalarBuilder(mlir::OpBuilder &builder, mlir::Location loc) : b(builder), loc(loc) {}
+  ScalarBuilder(mlir::OpBuilder &builder, mlir::Location loc)
+      : b(builder), loc(loc) {}
   using Value = mlir::Value;
 
   Value abs(Value x), neg(Value x), bitNot(Value x);
-  Value exp(Value x), log(Value x), sqrt(Value x), rsqrt(Value x), tanh(Value x), sin(Value x), cos(Value x), erf(Value x);
-  Value add(Value a, Value b), sub(Value a, Value b), mul(Value a, Value b), div(Value a, Value b), pow(Value a, Value b);
+  Value exp(Value x), log(Value x), sqrt(Value x), rsqrt(Value x),
+      tanh(Value x), sin(Value x), cos(Value x), erf(Value x);
+  Value add(Value a, Value b), sub(Value a, Value b), mul(Value a, Value b),
+      div(Value a, Value b), pow(Value a, Value b);
   Value max(Value a, Value b), min(Value a, Value b);
-  Value bitAnd(Value a, Value b), bitOr(Value a, Value b), bitXor(Value a, Value b);
+  Value bitAnd(Value a, Value b), bitOr(Value a, Value b),
+      bitXor(Value a, Value b);
   Value compare(Comparison comparison, Value a, Value b);
   Value convert(Value x, mlir::Type element);
   /// `number` as a scalar or vector of the type of `like`.

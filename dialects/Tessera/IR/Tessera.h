@@ -15,7 +15,8 @@
 namespace tessera::ir {
 /// Marks an op that no tangent flows through.
 template <typename ConcreteType>
-class NonDifferentiable : public mlir::OpTrait::TraitBase<ConcreteType, NonDifferentiable> {};
+class NonDifferentiable
+    : public mlir::OpTrait::TraitBase<ConcreteType, NonDifferentiable> {};
 } // namespace tessera::ir
 
 #include "dialects/Tessera/IR/Dialect.h.inc"
@@ -32,7 +33,9 @@ namespace tessera::ir {
 std::string typeText(mlir::Type type);
 
 /// The type of `x`, which is a ranked tensor.
-inline mlir::RankedTensorType tensorType(mlir::Value x) { return llvm::cast<mlir::RankedTensorType>(x.getType()); }
+inline mlir::RankedTensorType tensorType(mlir::Value x) {
+  return llvm::cast<mlir::RankedTensorType>(x.getType());
+}
 
 } // namespace tessera::ir
 

@@ -1,4 +1,5 @@
-// Forward and reverse mode over straight-line programs, from the ops' jvp and transpose rules alone.
+// Forward and reverse mode over straight-line programs, from the ops' jvp and
+// transpose rules alone.
 #include "dialects/Tessera/Transforms/Autodiff.h"
 #include "dialects/Tessera/IR/Expr.h"
 #include "llvm/ADT/DenseSet.h"
@@ -9,7 +10,8 @@ namespace tessera::ir {
 
 SmallVector<Operation *> dependentOps(ValueRange outputs, ValueRange inputs) {
   llvm::DenseSet<Value> sources(inputs.begin(), inputs.end());
-  llvm::DenseMap<Operation *, bool> depends; // Finished ops, and whether they depend on an input.
+  llvm::DenseMap<Operation *, bool>
+      depends; // Finished ops, and whether they depend on an input.
   SmallVector<Operation *> order;
   SmallVector<std::pair<Operation *, unsigned>> stack;
   auto visit = [&](Value value) {
@@ -29,7 +31,9 @@ SmallVector<Operation *> dependentOps(ValueRange outputs, ValueRange inputs) {
         Operation *done = op;
         stack.pop_back();
         bool any = llvm::any_of(done->getOperands(), [&](Value operand) {
-          return sources.contains(operand) || (operand.getDefiningOp() && depends.lookup(operand.getDefiningOp()));
+          return sources.contains(operand) ||
+                 (operand.getDefiningOp() &&
+                  depends.lookup(operand.getDefiningOp()));
         });
         depends[done] = any;
         if (any)
@@ -46,7 +50,8 @@ static Value tangentOf(OpBuilder &builder, Operation *op, ValueRange tangents) {
   return rule ? rule.jvp(builder, tangents) : Value();
 }
 
-SmallVector<Value> buildJvp(OpBuilder &builder, ValueRange outputs, ValueRange inputs, ValueRange tangents) {
+SmallVector<Value> buildJvp(OpBuilder &builder, ValueRange outputs,
+                            ValueRange inputs, ValueRange tangents) {
   llvm::DenseMap<Value, Value> tangentFor;
   for (auto [input, tangent] : llvm::zip(inputs, tangents))
     tangentFor[input] = tangent;
@@ -57,7 +62,8 @@ SmallVector<Value> buildJvp(OpBuilder &builder, ValueRange outputs, ValueRange i
     if (llvm::any_of(operands, [](Value t) { return bool(t); }))
       tangentFor[op->getResult(0)] = tangentOf(builder, op, operands);
   }
-  return llvm::map_to_vector(outputs, [&](Value output) { return tangentFor.lookup(output); });
+  return llvm::map_to_vector(
+      outputs, [&](Value output) { return tangentFor.lookup(output); });
 }
 
 namespace {
@@ -76,14 +82,19 @@ private:
   llvm::DenseMap<Value, Value> sums;
 };
 
-/// Linearises one op at its recorded operands, transposes the linear program, and removes it again.
+/// Linearises one op at its recorded operands, transposes the linear program,
+/// and removes it again.
 class OpTransposer {
 public:
-  OpTransposer(OpBuilder &builder, Operation *op, ArrayRef<bool> active) : builder(builder), op(op) {
+  OpTransposer(OpBuilder &builder, Operation *op, ArrayRef<bool> active)
+      : builder(builder), op(op) {
     Operation *before = lastOp();
     for (auto [operand, isActive] : llvm::zip(op->getOperands(), active)) {
-      bool real = isActive && isa<FloatType>(tensorType(operand).getElementType());
-      tangents.push_back(real ? Value(InputOp::create(builder, op->getLoc(), operand.getType())) : Value());
+      bool real =
+          isActive && isa<FloatType>(tensorType(operand).getElementType());
+      tangents.push_back(real ? Value(InputOp::create(builder, op->getLoc(),
+                                                      operand.getType()))
+                              : Value());
     }
     bool any = llvm::any_of(tangents, [](Value t) { return bool(t); });
     result = any ? tangentOf(builder, op, tangents) : Value();
@@ -111,7 +122,8 @@ public:
 private:
   Operation *lastOp() {
     auto point = builder.getInsertionPoint();
-    return point == builder.getInsertionBlock()->begin() ? nullptr : &*std::prev(point);
+    return point == builder.getInsertionBlock()->begin() ? nullptr
+                                                         : &*std::prev(point);
   }
 
   /// Finds, among the ops made since `before`, those that depend on a tangent.
@@ -120,9 +132,11 @@ private:
     for (Value tangent : tangents)
       if (tangent)
         linear.insert(tangent);
-    auto it = before ? std::next(before->getIterator()) : builder.getInsertionBlock()->begin();
+    auto it = before ? std::next(before->getIterator())
+                     : builder.getInsertionBlock()->begin();
     for (; it != builder.getInsertionPoint(); ++it)
-      if (llvm::any_of(it->getOperands(), [&](Value v) { return linear.contains(v); })) {
+      if (llvm::any_of(it->getOperands(),
+                       [&](Value v) { return linear.contains(v); })) {
         linear.insert(it->getResult(0));
         linearOps.push_back(&*it);
       }
@@ -133,10 +147,12 @@ private:
     Value cotangent = local.lookup(linear->getResult(0));
     if (!cotangent)
       return;
-    SmallVector<bool> mask = llvm::map_to_vector(
-        linear->getOperands(), [&](Value v) { return linearValues.contains(v); });
+    SmallVector<bool> mask =
+        llvm::map_to_vector(linear->getOperands(),
+                            [&](Value v) { return linearValues.contains(v); });
     auto rule = cast<TransposeOpInterface>(linear);
-    for (auto [operand, part] : llvm::zip(linear->getOperands(), rule.transpose(builder, cotangent, mask)))
+    for (auto [operand, part] : llvm::zip(
+             linear->getOperands(), rule.transpose(builder, cotangent, mask)))
       if (part)
         local.add(op->getLoc(), operand, part);
   }
@@ -150,7 +166,8 @@ private:
 };
 } // namespace
 
-SmallVector<Value> buildVjp(OpBuilder &builder, ValueRange outputs, ValueRange inputs, ValueRange cotangents) {
+SmallVector<Value> buildVjp(OpBuilder &builder, ValueRange outputs,
+                            ValueRange inputs, ValueRange cotangents) {
   SmallVector<Operation *> order = dependentOps(outputs, inputs);
   llvm::DenseSet<Value> active(inputs.begin(), inputs.end());
   for (Operation *op : order)
@@ -164,10 +181,12 @@ SmallVector<Value> buildVjp(OpBuilder &builder, ValueRange outputs, ValueRange i
     Value cotangent = sums.lookup(op->getResult(0));
     if (!cotangent || op->hasTrait<NonDifferentiable>())
       continue;
-    auto mask = llvm::map_to_vector(op->getOperands(), [&](Value v) { return active.contains(v); });
+    auto mask = llvm::map_to_vector(
+        op->getOperands(), [&](Value v) { return active.contains(v); });
     OpTransposer(builder, op, mask).run(cotangent, sums);
   }
-  return llvm::map_to_vector(inputs, [&](Value input) { return sums.lookup(input); });
+  return llvm::map_to_vector(inputs,
+                             [&](Value input) { return sums.lookup(input); });
 }
 
 } // namespace tessera::ir

@@ -1,7 +1,9 @@
 // Forms kernel regions from groups of ops.
 //
-// Why: memory traffic, not arithmetic, bounds most programs. A value that stays inside a kernel is never written.
-//   %1 = mul %a, %b;  %2 = add %1, %c   ->   %2 = kernel loop(%a, %b, %c) { mul; add; yield }
+// Why: memory traffic, not arithmetic, bounds most programs. A value that stays
+// inside a kernel is never written.
+//   %1 = mul %a, %b;  %2 = add %1, %c   ->   %2 = kernel loop(%a, %b, %c) {
+//   mul; add; yield }
 #include "dialects/Tessera/Transforms/Fuse.h"
 #include "dialects/Tessera/Transforms/FusionGroups.h"
 
@@ -14,7 +16,8 @@ namespace {
 /// Builds one kernel op from a group.
 class KernelBuilder {
 public:
-  KernelBuilder(const FusionGroups &groups, const Group &group, IRMapping &stored)
+  KernelBuilder(const FusionGroups &groups, const Group &group,
+                IRMapping &stored)
       : groups(groups), group(group), stored(stored) {}
 
   void build(OpBuilder &builder) {
@@ -38,8 +41,10 @@ public:
     SmallVector<Attribute> reasons;
     for (const std::string &reason : group.reasons)
       reasons.push_back(builder.getStringAttr(reason));
-    auto kernel = KernelOp::create(builder, loc, types, group.kind, inputs,
-                                   reasons.empty() ? ArrayAttr() : builder.getArrayAttr(reasons), ArrayAttr());
+    auto kernel = KernelOp::create(
+        builder, loc, types, group.kind, inputs,
+        reasons.empty() ? ArrayAttr() : builder.getArrayAttr(reasons),
+        ArrayAttr());
     kernel.getBody().push_back(block);
     for (auto [old, now] : llvm::zip(results, kernel.getOutputs()))
       stored.map(old, now);
@@ -58,7 +63,8 @@ private:
     }
     Value input = stored.lookup(value);
     inputs.push_back(input);
-    Value argument = inside.getBlock()->addArgument(input.getType(), input.getLoc());
+    Value argument =
+        inside.getBlock()->addArgument(input.getType(), input.getLoc());
     internal.map(value, argument);
     return argument;
   }
@@ -100,7 +106,8 @@ SmallVector<const Group *> inOrder(const FusionGroups &groups) {
     for (Operation *op : group.ops)
       for (Value operand : op->getOperands())
         if (Operation *root = groups.trace(operand).root.getDefiningOp())
-          if (int producer = groups.groupOf(root); producer >= 0 && producer != index && !state[producer])
+          if (int producer = groups.groupOf(root);
+              producer >= 0 && producer != index && !state[producer])
             work.push_back({producer, false});
   }
   return order;
@@ -108,16 +115,19 @@ SmallVector<const Group *> inOrder(const FusionGroups &groups) {
 
 } // namespace
 
-/// Results are distinct buffers: a result that is an argument, or another result again, becomes a copy, which is an
-/// identity at the result.
+/// Results are distinct buffers: a result that is an argument, or another
+/// result again, becomes a copy, which is an identity at the result.
 static void separateResults(func::FuncOp function) {
   Operation *ret = function.getBody().front().getTerminator();
   OpBuilder builder(ret);
   llvm::SmallDenseSet<Value> seen;
   for (OpOperand &operand : ret->getOpOperands()) {
-    Use use = traceViews(operand.get(), [](Operation *op) { return !isa<ReshapeOp, IdentityOp>(op); });
+    Use use = traceViews(operand.get(), [](Operation *op) {
+      return !isa<ReshapeOp, IdentityOp>(op);
+    });
     if (isa<BlockArgument>(use.root) || !seen.insert(use.root).second)
-      operand.set(IdentityOp::create(builder, operand.get().getLoc(), operand.get().getType(), operand.get()));
+      operand.set(IdentityOp::create(builder, operand.get().getLoc(),
+                                     operand.get().getType(), operand.get()));
   }
 }
 
@@ -136,7 +146,8 @@ void formKernels(func::FuncOp function, bool fuse) {
   for (const Group *group : inOrder(groups))
     KernelBuilder(groups, *group, stored).build(builder);
 
-  // What remains outside kernels are results, possibly seen under another shape.
+  // What remains outside kernels are results, possibly seen under another
+  // shape.
   Operation *ret = block.getTerminator();
   for (OpOperand &operand : ret->getOpOperands()) {
     Value value = operand.get();
@@ -144,12 +155,14 @@ void formKernels(func::FuncOp function, bool fuse) {
       Use use = groups.trace(value);
       Value root = stored.lookup(use.root);
       if (root.getType() != value.getType())
-        root = ReshapeOp::create(builder, value.getLoc(), value.getType(), root);
+        root =
+            ReshapeOp::create(builder, value.getLoc(), value.getType(), root);
       stored.map(value, root);
     }
     operand.set(stored.lookup(value));
   }
-  // The ops that kernels were made from are dead now; erasing backwards meets users first.
+  // The ops that kernels were made from are dead now; erasing backwards meets
+  // users first.
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
     if (!isa<KernelOp>(op) && &op != ret && op.use_empty())
       op.erase();

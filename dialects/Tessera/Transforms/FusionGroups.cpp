@@ -1,4 +1,5 @@
-// Which ops share a kernel: greedy by the bytes of memory traffic saved, within what the emitters cover.
+// Which ops share a kernel: greedy by the bytes of memory traffic saved, within
+// what the emitters cover.
 #include "dialects/Tessera/Transforms/FusionGroups.h"
 
 using namespace mlir;
@@ -8,11 +9,13 @@ namespace tessera::ir {
 /// Caps that keep a kernel's compile time and register pressure in hand.
 static constexpr size_t kMaxOps = 96;
 static constexpr int kMaxReductions = 8;
-/// From here on a full reduction is worth the partial results of the column kind.
+/// From here on a full reduction is worth the partial results of the column
+/// kind.
 static constexpr int64_t kParallelReduction = 1 << 16;
 
 bool isView(Operation *op) {
-  return isa<BroadcastOp, ReshapeOp, TransposeOp, SliceOp, IdentityOp, StopGradientOp, ConstantOp, IotaOp>(op);
+  return isa<BroadcastOp, ReshapeOp, TransposeOp, SliceOp, IdentityOp,
+             StopGradientOp, ConstantOp, IotaOp>(op);
 }
 
 Use traceViews(Value value, llvm::function_ref<bool(Operation *)> stored) {
@@ -33,7 +36,9 @@ Use FusionGroups::trace(Value value) const {
 }
 
 /// Reshapes and identities leave memory as it is.
-static bool keepsMemory(Operation *op) { return isa<ReshapeOp, IdentityOp, StopGradientOp>(op); }
+static bool keepsMemory(Operation *op) {
+  return isa<ReshapeOp, IdentityOp, StopGradientOp>(op);
+}
 
 FusionGroups::FusionGroups(func::FuncOp function) {
   int next = 0;
@@ -46,12 +51,14 @@ FusionGroups::FusionGroups(func::FuncOp function) {
   findUses(function);
 }
 
-/// A view whose result must lie in memory is a kernel of its own: one that a product reads or that is returned, and an
-/// identity at a result, which stands for a copy.
+/// A view whose result must lie in memory is a kernel of its own: one that a
+/// product reads or that is returned, and an identity at a result, which stands
+/// for a copy.
 void FusionGroups::markStoredViews(func::FuncOp function) {
   auto need = [&](Value value, bool copies) {
     Operation *op = value.getDefiningOp();
-    while (op && keepsMemory(op) && !isStored(op) && !(copies && isa<IdentityOp, StopGradientOp>(op)))
+    while (op && keepsMemory(op) && !isStored(op) &&
+           !(copies && isa<IdentityOp, StopGradientOp>(op)))
       op = op->getOperand(0).getDefiningOp();
     if (op && isView(op) && !isStored(op))
       addGroup(op);
@@ -59,7 +66,8 @@ void FusionGroups::markStoredViews(func::FuncOp function) {
   for (DotGeneralOp op : function.getOps<DotGeneralOp>())
     for (Value operand : op.getOperands())
       need(operand, false);
-  for (Value operand : function.getBody().front().getTerminator()->getOperands())
+  for (Value operand :
+       function.getBody().front().getTerminator()->getOperands())
     need(operand, true);
 }
 
@@ -73,13 +81,17 @@ void FusionGroups::addGroup(Operation *op) {
   if (auto reduce = dyn_cast<ReduceOp>(op)) {
     group.space = shapeOf(reduce.getX());
     int64_t rank = group.space.size(), count = reduce.getDims().size();
-    bool trailing = llvm::all_of(llvm::enumerate(reduce.getDims()),
-                                 [&](auto it) { return it.value() == rank - count + int64_t(it.index()); });
+    bool trailing =
+        llvm::all_of(llvm::enumerate(reduce.getDims()), [&](auto it) {
+          return it.value() == rank - count + int64_t(it.index());
+        });
     int64_t rows = 1, all = tensorType(reduce.getX()).getNumElements();
     for (int64_t i = 0; i < rank - count; ++i)
       rows *= group.space[i];
-    bool single = rows < 4 && all >= kParallelReduction && reduce.getReduction() != Reduction::argmax;
-    group.kind = trailing && !single ? KernelKind::row_reduce : KernelKind::col_reduce;
+    bool single = rows < 4 && all >= kParallelReduction &&
+                  reduce.getReduction() != Reduction::argmax;
+    group.kind =
+        trailing && !single ? KernelKind::row_reduce : KernelKind::col_reduce;
     group.kept = rank - count;
     group.reductions = 1;
   }
@@ -116,7 +128,9 @@ bool FusionGroups::escapes(Operation *op) const {
   auto it = uses.find(op);
   if (it == uses.end())
     return false;
-  return llvm::any_of(it->second, [&](const auto &use) { return !use.first || groupOf(use.first) != groupOf(op); });
+  return llvm::any_of(it->second, [&](const auto &use) {
+    return !use.first || groupOf(use.first) != groupOf(op);
+  });
 }
 
 /// Whether another group lies on a path from the producer to the consumer.
@@ -136,7 +150,8 @@ bool FusionGroups::makesCycle(int producer, int consumer) const {
           continue;
         if (next == consumer && group != producer)
           return true;
-        if (seen.insert(next).second && position.lookup(groups[next].ops.front()) <= last)
+        if (seen.insert(next).second &&
+            position.lookup(groups[next].ops.front()) <= last)
           work.push_back(next);
       }
     }
@@ -144,10 +159,11 @@ bool FusionGroups::makesCycle(int producer, int consumer) const {
   return false;
 }
 
-/// Whether a use reads a value at the element that the reader computes: no view stands between, and the reader does not
-/// look elsewhere itself.
+/// Whether a use reads a value at the element that the reader computes: no view
+/// stands between, and the reader does not look elsewhere itself.
 static bool readsInPlace(Operation *reader, const Use &use) {
-  return use.views.empty() && isa<ScalarOpInterface, ReduceOp, DotGeneralOp, IdentityOp, StopGradientOp>(reader);
+  return use.views.empty() && isa<ScalarOpInterface, ReduceOp, DotGeneralOp,
+                                  IdentityOp, StopGradientOp>(reader);
 }
 
 /// Every value that goes from p to c is read in place.
@@ -161,23 +177,30 @@ bool FusionGroups::usesAreDirect(const Group &p, const Group &c) const {
   return true;
 }
 
-/// A view chain that spreads a row's value over the row: one broadcast along the leading dimensions.
+/// A view chain that spreads a row's value over the row: one broadcast along
+/// the leading dimensions.
 static bool spreadsRow(const Use &use, const Group &rows) {
   if (use.views.size() != 1)
     return false;
   auto broadcast = dyn_cast<BroadcastOp>(use.views[0]);
-  if (!broadcast || tensorType(broadcast.getX()).getShape() != ArrayRef<int64_t>(rows.rowShape()) ||
+  if (!broadcast ||
+      tensorType(broadcast.getX()).getShape() !=
+          ArrayRef<int64_t>(rows.rowShape()) ||
       tensorType(broadcast.getY()).getShape() != ArrayRef<int64_t>(rows.space))
     return false;
-  return llvm::all_of(llvm::enumerate(broadcast.getDims()), [](auto it) { return it.value() == int64_t(it.index()); });
+  return llvm::all_of(llvm::enumerate(broadcast.getDims()), [](auto it) {
+    return it.value() == int64_t(it.index());
+  });
 }
 
-/// Whether `other`'s values, which `rows` reads or that read its, stand either at the rows or at their elements.
+/// Whether `other`'s values, which `rows` reads or that read its, stand either
+/// at the rows or at their elements.
 const char *FusionGroups::rowFit(const Group &rows, const Group &other) const {
   if (other.kind == KernelKind::row_reduce) {
     if (other.space != rows.space || other.kept != rows.kept)
       return "they reduce different rows";
-  } else if (other.kind != KernelKind::loop || (other.space != rows.space && other.space != rows.rowShape())) {
+  } else if (other.kind != KernelKind::loop ||
+             (other.space != rows.space && other.space != rows.rowShape())) {
     return "it loops over another shape";
   }
   int a = groupOf(rows.ops.front()), b = groupOf(other.ops.front());
@@ -187,7 +210,9 @@ const char *FusionGroups::rowFit(const Group &rows, const Group &other) const {
         for (auto &[reader, use] : it->second) {
           int to = reader ? groupOf(reader) : -1;
           bool between = (to == a || to == b) && to != groupOf(op);
-          if (between && !readsInPlace(reader, use) && !(spreadsRow(use, rows) && isa<ScalarOpInterface, ReduceOp>(reader)))
+          if (between && !readsInPlace(reader, use) &&
+              !(spreadsRow(use, rows) &&
+                isa<ScalarOpInterface, ReduceOp>(reader)))
             return "a view between them moves elements across rows";
         }
   return nullptr;
@@ -201,22 +226,26 @@ static Shape combinedShape(const Group &group) {
   llvm_unreachable("the group combines nothing");
 }
 
-/// Whether the loop group p is read by c only after c's product or reduction, at the result's elements.
+/// Whether the loop group p is read by c only after c's product or reduction,
+/// at the result's elements.
 bool FusionGroups::feedsEpilogue(const Group &p, const Group &c) const {
-  if ((c.kind != KernelKind::gemm && c.kind != KernelKind::col_reduce) || p.space != combinedShape(c) ||
-      !usesAreDirect(p, c))
+  if ((c.kind != KernelKind::gemm && c.kind != KernelKind::col_reduce) ||
+      p.space != combinedShape(c) || !usesAreDirect(p, c))
     return false;
   int consumer = groupOf(c.ops.front());
   for (Operation *op : p.ops)
     if (auto it = uses.find(op); it != uses.end())
       for (auto &[reader, use] : it->second)
-        if (reader && groupOf(reader) == consumer && isa<ReduceOp, DotGeneralOp>(reader))
+        if (reader && groupOf(reader) == consumer &&
+            isa<ReduceOp, DotGeneralOp>(reader))
           return false;
   return true;
 }
 
-const char *FusionGroups::whyApart(const Group &p, const Group &c, Group &joined) const {
-  if (p.ops.size() + c.ops.size() > kMaxOps || p.reductions + c.reductions > kMaxReductions)
+const char *FusionGroups::whyApart(const Group &p, const Group &c,
+                                   Group &joined) const {
+  if (p.ops.size() + c.ops.size() > kMaxOps ||
+      p.reductions + c.reductions > kMaxReductions)
     return "the kernel would be too large";
   joined.kind = c.kind;
   joined.space = c.space;
@@ -249,7 +278,8 @@ const char *FusionGroups::whyApart(const Group &p, const Group &c, Group &joined
       return "it loops over another shape";
     return leaves ? "its result is needed in memory too" : nullptr;
   }
-  if (c.kind == KernelKind::loop && (p.kind == KernelKind::col_reduce || p.kind == KernelKind::gemm)) {
+  if (c.kind == KernelKind::loop &&
+      (p.kind == KernelKind::col_reduce || p.kind == KernelKind::gemm)) {
     joined.kind = p.kind;
     joined.kept = p.kept;
     joined.space = p.space;
@@ -260,16 +290,21 @@ const char *FusionGroups::whyApart(const Group &p, const Group &c, Group &joined
   return "no kernel kind does both";
 }
 
-void FusionGroups::join(int producer, int consumer, Group joined, int64_t bytes) {
+void FusionGroups::join(int producer, int consumer, Group joined,
+                        int64_t bytes) {
   Group &p = groups[producer], &c = groups[consumer];
   joined.ops = p.ops;
   llvm::append_range(joined.ops, c.ops);
-  llvm::sort(joined.ops, [&](Operation *a, Operation *b) { return position.lookup(a) < position.lookup(b); });
+  llvm::sort(joined.ops, [&](Operation *a, Operation *b) {
+    return position.lookup(a) < position.lookup(b);
+  });
   joined.reasons = std::move(p.reasons);
   llvm::append_range(joined.reasons, c.reasons);
   std::string reason;
-  llvm::raw_string_ostream(reason) << "fused " << p.ops.back()->getName().stripDialect() << " into "
-                                   << c.ops.front()->getName().stripDialect() << ": saves " << bytes << " bytes";
+  llvm::raw_string_ostream(reason)
+      << "fused " << p.ops.back()->getName().stripDialect() << " into "
+      << c.ops.front()->getName().stripDialect() << ": saves " << bytes
+      << " bytes";
   joined.reasons.push_back(std::move(reason));
   parent[producer] = consumer;
   p.alive = false;
@@ -286,11 +321,18 @@ void FusionGroups::fuse() {
     for (auto &[reader, use] : readers)
       if (reader) {
         auto type = tensorType(op->getResult(0));
-        edges.push_back({op, reader, type.getNumElements() * std::max<int64_t>(1, type.getElementTypeBitWidth() / 8)});
+        edges.push_back(
+            {op, reader,
+             type.getNumElements() *
+                 std::max<int64_t>(1, type.getElementTypeBitWidth() / 8)});
       }
-  // Equal savings keep the program's order, so that the result depends on the program alone.
+  // Equal savings keep the program's order, so that the result depends on the
+  // program alone.
   llvm::sort(edges, [&](const Edge &a, const Edge &b) {
-    auto key = [&](const Edge &e) { return std::tuple(-e.bytes, position.lookup(e.from), position.lookup(e.to)); };
+    auto key = [&](const Edge &e) {
+      return std::tuple(-e.bytes, position.lookup(e.from),
+                        position.lookup(e.to));
+    };
     return key(a) < key(b);
   });
   for (bool changed = true; changed;) {
@@ -314,8 +356,9 @@ void FusionGroups::fuse() {
     Group joined;
     const char *why = whyApart(groups[p], groups[c], joined);
     std::string reason;
-    llvm::raw_string_ostream(reason) << "apart from " << edge.from->getName().stripDialect() << ": "
-                                     << (why ? why : "another kernel lies between them");
+    llvm::raw_string_ostream(reason)
+        << "apart from " << edge.from->getName().stripDialect() << ": "
+        << (why ? why : "another kernel lies between them");
     if (!llvm::is_contained(groups[c].reasons, reason))
       groups[c].reasons.push_back(std::move(reason));
   }

@@ -1,4 +1,5 @@
-// The groups of ops that fusion forms: what each computes, and which may be joined.
+// The groups of ops that fusion forms: what each computes, and which may be
+// joined.
 #ifndef TESSERA_TRANSFORMS_FUSIONGROUPS_H
 #define TESSERA_TRANSFORMS_FUSIONGROUPS_H
 
@@ -15,26 +16,35 @@ using Shape = llvm::SmallVector<int64_t>;
 struct Group {
   KernelKind kind = KernelKind::loop;
   llvm::SmallVector<mlir::Operation *> ops; ///< In program order.
-  Shape space;        ///< What the kernel loops over: the results' shape, or the shape that is reduced.
-  int64_t kept = 0;   ///< For reductions over trailing dimensions, the number of leading ones.
+  Shape space; ///< What the kernel loops over: the results' shape, or the shape
+               ///< that is reduced.
+  int64_t kept = 0; ///< For reductions over trailing dimensions, the number of
+                    ///< leading ones.
   int reductions = 0;
   bool alive = true;
   llvm::SmallVector<std::string> reasons;
 
-  Shape rowShape() const { return Shape(llvm::ArrayRef(space).take_front(kept)); }
+  Shape rowShape() const {
+    return Shape(llvm::ArrayRef(space).take_front(kept));
+  }
 };
 
-/// How a value reaches an op: through views, which the consuming kernel folds in.
+/// How a value reaches an op: through views, which the consuming kernel folds
+/// in.
 struct Use {
-  mlir::Value root;                           ///< A value that some group, or the function's caller, stores.
+  mlir::Value
+      root; ///< A value that some group, or the function's caller, stores.
   llvm::SmallVector<mlir::Operation *> views; ///< From the root on.
 };
 
-/// An op that only renames elements, so that each kernel that needs it repeats it for free.
+/// An op that only renames elements, so that each kernel that needs it repeats
+/// it for free.
 bool isView(mlir::Operation *op);
 
-/// Follows views backwards from `value`; stops at a view for which `stored` holds.
-Use traceViews(mlir::Value value, llvm::function_ref<bool(mlir::Operation *)> stored);
+/// Follows views backwards from `value`; stops at a view for which `stored`
+/// holds.
+Use traceViews(mlir::Value value,
+               llvm::function_ref<bool(mlir::Operation *)> stored);
 
 /// All groups of a function, and their joining.
 class FusionGroups {
@@ -47,7 +57,8 @@ public:
   llvm::ArrayRef<Group> all() const { return groups; }
   /// The group that computes `op`, or -1.
   int groupOf(mlir::Operation *op) const;
-  /// Whether a view is computed by a group of its own, because its result has to lie in memory.
+  /// Whether a view is computed by a group of its own, because its result has
+  /// to lie in memory.
   bool isStored(mlir::Operation *view) const { return owner.contains(view); }
   Use trace(mlir::Value value) const;
   /// Whether something outside the op's group needs its result in memory.
@@ -59,7 +70,8 @@ private:
   void findUses(mlir::func::FuncOp function);
   int find(int group) const;
   bool makesCycle(int producer, int consumer) const;
-  /// Null if the two may be joined, else why not. On success `kind` and `shape` describe the whole.
+  /// Null if the two may be joined, else why not. On success `kind` and `shape`
+  /// describe the whole.
   const char *whyApart(const Group &p, const Group &c, Group &joined) const;
   bool usesAreDirect(const Group &p, const Group &c) const;
   bool feedsEpilogue(const Group &p, const Group &c) const;
@@ -69,8 +81,11 @@ private:
   llvm::SmallVector<Group> groups;
   mutable llvm::SmallVector<int> parent;
   llvm::DenseMap<mlir::Operation *, int> owner;
-  /// For each op that a group computes, the ops that read it and how; a null reader is the function's result.
-  llvm::MapVector<mlir::Operation *, llvm::SmallVector<std::pair<mlir::Operation *, Use>>> uses;
+  /// For each op that a group computes, the ops that read it and how; a null
+  /// reader is the function's result.
+  llvm::MapVector<mlir::Operation *,
+                  llvm::SmallVector<std::pair<mlir::Operation *, Use>>>
+      uses;
   llvm::DenseMap<mlir::Operation *, int> position;
 };
 

@@ -150,8 +150,8 @@ auto differentiate(const F &f, std::source_location place, Args &&...args) {
 }
 
 /// The same for a module or a variable, which the function sees with traced
-/// values: the gradient is a map from the names of a module's parameters, or the
-/// variable's.
+/// values: the gradient is a map from the names of a module's parameters, or
+/// the variable's.
 template <typename F, typename First, typename... Rest>
   requires ModuleTree<First> || std::same_as<Plain<First>, Variable>
 auto differentiate(const F &f, std::source_location place, First &first,

@@ -66,8 +66,7 @@ template <typename T> void signValue(Signature &signature, const T &value) {
 template <size_t I, typename F, typename... Args> struct TakesTensor {
   template <size_t J, typename T>
   using Replaced = std::conditional_t<I == J, Tensor, T>;
-  template <size_t... J>
-  static constexpr bool test(std::index_sequence<J...>) {
+  template <size_t... J> static constexpr bool test(std::index_sequence<J...>) {
     return std::is_invocable_v<F &, Replaced<J, Args>...>;
   }
   static constexpr bool value = test(std::index_sequence_for<Args...>());
@@ -115,10 +114,10 @@ private:
 
   template <size_t... I, typename... Args>
   auto call(std::index_sequence<I...>, Args &&...args) const {
-    using Result =
-        Plain<decltype(shared->f(std::forward<Args>(args)...))>;
+    using Result = Plain<decltype(shared->f(std::forward<Args>(args)...))>;
     // Numbers taken for tensors become tensors; the rest stays.
-    auto converted = std::tuple<Argument<I, Args...>...>(convert<I, Args...>(args)...);
+    auto converted =
+        std::tuple<Argument<I, Args...>...>(convert<I, Args...>(args)...);
     std::vector<Tensor> tensors;
     Signature signature;
     (collect<isInput<I, Args...>()>(std::get<I>(converted), tensors, signature),
@@ -190,9 +189,9 @@ private:
                                      Signature signature) const {
     JitTrace tracing(tensors, shared->place);
     size_t next = 0;
-    auto substitute = [&]<bool IsInput>(auto &argument,
-                                        std::bool_constant<IsInput>)
-        -> decltype(auto) {
+    auto substitute =
+        [&]<bool IsInput>(auto &argument,
+                          std::bool_constant<IsInput>) -> decltype(auto) {
       if constexpr (IsInput) {
         size_t count = leaves(argument).size();
         auto given = std::span(tracing.inputs()).subspan(next, count);
@@ -218,8 +217,8 @@ private:
       std::vector<Tensor> results = leaves(result);
       entry->program = tracing.finish(results);
       std::vector<Tensor> none(results.size());
-      entry->result = with_leaves(std::move(result),
-                                  std::span<const Tensor>(none));
+      entry->result =
+          with_leaves(std::move(result), std::span<const Tensor>(none));
     }
     std::lock_guard guard(shared->mutex);
     shared->entries.insert(shared->entries.begin(), entry);

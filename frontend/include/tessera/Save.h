@@ -5,15 +5,17 @@
 
 namespace tessera::io {
 
-/// Writes tensors by name to a safetensors file. Evaluates them. Throws IoError.
+/// Writes tensors by name to a safetensors file. Evaluates them. Throws
+/// IoError.
 void save(const std::string &path, const nn::TensorMap &tensors,
           std::source_location place = std::source_location::current());
 void save(const std::string &path, nn::Module &module,
           std::source_location place = std::source_location::current());
 /// The tensors of a safetensors file by name. Throws IoError for a file that is
 /// missing, truncated or wrong.
-nn::TensorMap load(const std::string &path,
-                   std::source_location place = std::source_location::current());
+nn::TensorMap
+load(const std::string &path,
+     std::source_location place = std::source_location::current());
 
 /// One tensor as an npy file. Throws IoError.
 void save_npy(const std::string &path, const Tensor &tensor,

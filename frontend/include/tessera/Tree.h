@@ -103,8 +103,8 @@ template <typename T>
 concept ModuleTree = std::derived_from<Plain<T>, ModuleBase>;
 } // namespace detail
 
-/// A tensor; a variable; a vector, array, tuple, pair or map; or a type that names its
-/// fields with TESSERA_TREE.
+/// A tensor; a variable; a vector, array, tuple, pair or map; or a type that
+/// names its fields with TESSERA_TREE.
 template <typename T>
 concept Tree = std::same_as<detail::Plain<T>, Tensor> ||
                std::same_as<detail::Plain<T>, Variable> ||
@@ -135,7 +135,7 @@ void for_each_leaf(T &tree, F &&f, const std::string &path = "") {
   } else if constexpr (detail::Container<Type>::value) {
     [&]<size_t... I>(std::index_sequence<I...>) {
       (for_each_leaf(std::get<I>(tree), f,
-                       detail::join(path, std::to_string(I))),
+                     detail::join(path, std::to_string(I))),
        ...);
     }(std::make_index_sequence<std::tuple_size_v<Type>>());
   }
@@ -153,9 +153,8 @@ template <typename T> std::vector<Tensor> leaves(const T &tree) {
 /// A tree of the same structure with other tensors.
 template <typename T> T with_leaves(T tree, std::span<const Tensor> tensors) {
   size_t i = 0;
-  for_each_leaf(tree, [&](const std::string &, auto &leaf) {
-    leaf = tensors[i++];
-  });
+  for_each_leaf(tree,
+                [&](const std::string &, auto &leaf) { leaf = tensors[i++]; });
   return tree;
 }
 

@@ -1,4 +1,5 @@
-// Mutable cells that hold tensors: parameters, buffers, the state of optimisers.
+// Mutable cells that hold tensors: parameters, buffers, the state of
+// optimisers.
 #pragma once
 
 #include "tessera/Tensor.h"
@@ -77,8 +78,8 @@ public:
   Tensor T(std::source_location place = std::source_location::current()) const {
     return value().T(place);
   }
-  Tensor eval(std::source_location place =
-                  std::source_location::current()) const {
+  Tensor
+  eval(std::source_location place = std::source_location::current()) const {
     return value().eval(place);
   }
   template <NativeElement Number>

@@ -1,4 +1,5 @@
-// Instances of reductions, products and composites: of rank 0, without elements, with operands used twice.
+// Instances of reductions, products and composites: of rank 0, without
+// elements, with operands used twice.
 #include "test/Unit/Gradient/Instances.h"
 
 // clang-format off

@@ -1,4 +1,5 @@
-// Instances of the ops that move elements: of rank 0, without elements, with operands used twice.
+// Instances of the ops that move elements: of rank 0, without elements, with
+// operands used twice.
 #include "test/Unit/Gradient/Instances.h"
 
 // clang-format off

@@ -1,4 +1,5 @@
-// Programs of several ops: values that are used twice, that are results, that nothing depends on; a small network.
+// Programs of several ops: values that are used twice, that are results, that
+// nothing depends on; a small network.
 #include "test/Unit/Gradient/Instances.h"
 
 // clang-format off

@@ -6,7 +6,8 @@ using namespace tessera;
 
 TEST(JitTest, givesTheBitsOfTheFunction) {
   auto f = [](Tensor a, Tensor b) { return softmax(a * b + 0.5f, -1); };
-  Tensor a = random::normal(random::key(1), {5, 37}), b = random::normal(random::key(2), {5, 37});
+  Tensor a = random::normal(random::key(1), {5, 37}),
+         b = random::normal(random::key(2), {5, 37});
   EXPECT_EQ(jit(f)(a, b).to_vector<float>(), f(a, b).to_vector<float>());
 }
 
@@ -26,9 +27,11 @@ TEST(JitTest, readsAndWritesVariables) {
 TEST(JitTest, bindsCapturedTensors) {
   Tensor w = tensor({1.f, 2.f}) * 2.f; // recorded, not evaluated
   auto f = jit([&](Tensor x) { return x + w; });
-  EXPECT_EQ(f(tensor({1.f, 1.f})).to_vector<float>(), (std::vector<float>{3, 5}));
+  EXPECT_EQ(f(tensor({1.f, 1.f})).to_vector<float>(),
+            (std::vector<float>{3, 5}));
   w = tensor({0.f, 0.f});
-  EXPECT_EQ(f(tensor({1.f, 1.f})).to_vector<float>(), (std::vector<float>{3, 5}));
+  EXPECT_EQ(f(tensor({1.f, 1.f})).to_vector<float>(),
+            (std::vector<float>{3, 5}));
 }
 
 TEST(JitTest, tracesOnceForEachSignature) {
@@ -40,7 +43,8 @@ TEST(JitTest, tracesOnceForEachSignature) {
   f(tensor({1.f, 2.f}), 2);
   f(tensor({3.f, 4.f}), 2);
   EXPECT_EQ(traces, 1);
-  EXPECT_EQ(f(tensor({3.f, 4.f}), 3).to_vector<float>(), (std::vector<float>{9, 12}));
+  EXPECT_EQ(f(tensor({3.f, 4.f}), 3).to_vector<float>(),
+            (std::vector<float>{9, 12}));
   EXPECT_EQ(traces, 2);
   f(tensor({3.f}), 3);
   EXPECT_EQ(traces, 3);
@@ -73,11 +77,15 @@ TEST(JitTest, aFunctionThatThrowsWritesNothing) {
 
 TEST(JitTest, isInlinedUnderATransform) {
   auto square_ = jit([](Tensor x) { return x * x; });
-  EXPECT_EQ(grad([&](Tensor x) { return square_(x); })(tensor(3.f)).item<float>(), 6);
+  EXPECT_EQ(
+      grad([&](Tensor x) { return square_(x); })(tensor(3.f)).item<float>(), 6);
 }
 
 TEST(JitTest, returnsTrees) {
-  auto f = jit([](std::vector<Tensor> xs) { return std::pair(xs[0] + xs[1], std::map<std::string, Tensor>{{"d", xs[0] - xs[1]}}); });
+  auto f = jit([](std::vector<Tensor> xs) {
+    return std::pair(xs[0] + xs[1],
+                     std::map<std::string, Tensor>{{"d", xs[0] - xs[1]}});
+  });
   auto [s, m] = f(std::vector{tensor(5.f), tensor(3.f)});
   EXPECT_EQ(s.item<float>(), 8);
   EXPECT_EQ(m.at("d").item<float>(), 2);

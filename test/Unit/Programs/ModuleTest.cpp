@@ -1,4 +1,5 @@
-// Modules and optimisers: names, gradients, updates, and equal bits in every way of training.
+// Modules and optimisers: names, gradients, updates, and equal bits in every
+// way of training.
 #include <gtest/gtest.h>
 #include <tessera/tessera.h>
 
@@ -25,12 +26,14 @@ std::vector<float> flat(const nn::TensorMap &map) {
 }
 
 /// The parameters after some steps.
-template <typename Optimizer, typename Options> std::vector<float> train(Options options, bool compiled) {
+template <typename Optimizer, typename Options>
+std::vector<float> train(Options options, bool compiled) {
   random::seed(3);
   Mlp model;
   Optimizer optimizer(options);
   auto step = [&](Tensor x, Tensor y) {
-    auto [loss, grads] = value_and_grad([&](Mlp &m) { return cross_entropy(m(x), y); })(model);
+    auto [loss, grads] =
+        value_and_grad([&](Mlp &m) { return cross_entropy(m(x), y); })(model);
     optimizer.step(model, grads);
     return loss;
   };
@@ -52,7 +55,8 @@ TEST(ModuleTest, parametersHaveNames) {
   std::vector<std::string> names;
   for (auto &[name, tensor] : model.named_parameters())
     names.push_back(name);
-  EXPECT_EQ(names, (std::vector<std::string>{"a.bias", "a.weight", "b.bias", "b.weight"}));
+  EXPECT_EQ(names, (std::vector<std::string>{"a.bias", "a.weight", "b.bias",
+                                             "b.weight"}));
   EXPECT_EQ(model.a.weight.shape(), (Shape{7, 3}));
 }
 
@@ -76,10 +80,14 @@ TEST(ModuleTest, trainingIsPassedOn) {
 TEST(OptimTest, stepByStepAndCompiledGiveTheSameBits) {
   EXPECT_EQ(train<optim::Adam>(optim::AdamOptions{.lr = 1e-2f}, true),
             train<optim::Adam>(optim::AdamOptions{.lr = 1e-2f}, false));
-  EXPECT_EQ(train<optim::AdamW>(optim::AdamOptions{.lr = 1e-2f, .weight_decay = 0.1f}, true),
-            train<optim::AdamW>(optim::AdamOptions{.lr = 1e-2f, .weight_decay = 0.1f}, false));
-  EXPECT_EQ(train<optim::SGD>(optim::SgdOptions{.lr = 0.1f, .momentum = 0.9f}, true),
-            train<optim::SGD>(optim::SgdOptions{.lr = 0.1f, .momentum = 0.9f}, false));
+  EXPECT_EQ(train<optim::AdamW>(
+                optim::AdamOptions{.lr = 1e-2f, .weight_decay = 0.1f}, true),
+            train<optim::AdamW>(
+                optim::AdamOptions{.lr = 1e-2f, .weight_decay = 0.1f}, false));
+  EXPECT_EQ(
+      train<optim::SGD>(optim::SgdOptions{.lr = 0.1f, .momentum = 0.9f}, true),
+      train<optim::SGD>(optim::SgdOptions{.lr = 0.1f, .momentum = 0.9f},
+                        false));
 }
 
 TEST(OptimTest, adamsFirstStepIsTheRate) {

@@ -19,7 +19,9 @@ TEST(RandomTest, normalHasItsMoments) {
 }
 
 TEST(RandomTest, keysDetermineTheNumbers) {
-  auto draw = [](random::Key k) { return random::uniform(k, {16}).to_vector<float>(); };
+  auto draw = [](random::Key k) {
+    return random::uniform(k, {16}).to_vector<float>();
+  };
   EXPECT_EQ(draw(random::key(7)), draw(random::key(7)));
   auto [a, b] = random::split(random::key(7));
   EXPECT_NE(draw(a), draw(b));
@@ -31,7 +33,10 @@ TEST(RandomTest, randintAndBernoulli) {
   EXPECT_EQ(min(x).item<int32_t>(), -3);
   EXPECT_EQ(max(x).item<int32_t>(), 3);
   EXPECT_THROW(random::randint(random::key(3), {1}, 4, 4), ValueError);
-  EXPECT_NEAR(mean(random::bernoulli(random::key(4), 0.25f, {100000}).astype(f32)).item<float>(), 0.25, 0.01);
+  EXPECT_NEAR(
+      mean(random::bernoulli(random::key(4), 0.25f, {100000}).astype(f32))
+          .item<float>(),
+      0.25, 0.01);
 }
 
 TEST(RandomTest, categoricalFollowsTheLogits) {
