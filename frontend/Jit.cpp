@@ -11,8 +11,7 @@ using namespace mlir;
 
 namespace tessera::detail {
 
-//===-- Signatures
-//---------------------------------------------------------===//
+//===-- Signatures --===//
 
 void sign(Signature &signature, const Tensor &tensor) {
   if (!tensor.defined()) {
@@ -57,8 +56,7 @@ bool mustInline(std::span<const Tensor> arguments) {
   return false;
 }
 
-//===-- Programs
-//-----------------------------------------------------------===//
+//===-- Programs --===//
 
 namespace {
 
@@ -145,8 +143,7 @@ public:
 
 } // namespace
 
-//===-- Tracing
-//------------------------------------------------------------===//
+//===-- Tracing --===//
 
 struct JitTrace::State {
   State(std::span<const Tensor> arguments, std::source_location place)

@@ -87,8 +87,7 @@ Tensor categorical(const Key &key, const Operand &logits) {
   return argmax(x - log(-log(u)), -1);
 }
 
-//===-- The process's keys
-//-------------------------------------------------===//
+//===-- The process's keys --===//
 
 static std::atomic<uint64_t> theSeed{0}, nextKey{0};
 

@@ -104,8 +104,7 @@ void storeLanes(OpBuilder &b, Location loc, Value value, Value buffer,
                           alignment);
 }
 
-//===- FusedBody
-//-----------------------------------------------------------------------------------------------===//
+//===-- FusedBody --===//
 
 unsigned FusedBody::Frame::OpInfo::getHashValue(const Operation *op) {
   return OperationEquivalence::computeHash(

@@ -7,8 +7,7 @@ using namespace mlir;
 
 namespace tessera::ir {
 
-//===- compare, select, convert
-//-------------------------------------------------------------------------------===//
+//===-- compare, select, convert --===//
 
 LogicalResult CompareOp::inferReturnTypes(MLIRContext *context,
                                           std::optional<Location> loc,
@@ -98,8 +97,7 @@ SmallVector<Value> ConvertOp::transpose(OpBuilder &builder, Value ct,
   return {ConvertOp::create(builder, getLoc(), getX().getType(), ct)};
 }
 
-//===- Transposes
-//----------------------------------------------------------------------------------------------===//
+//===-- Transposes --===//
 
 SmallVector<Value> NegOp::transpose(OpBuilder &builder, Value ct,
                                     ArrayRef<bool>) {

@@ -5,8 +5,7 @@ using namespace mlir;
 
 namespace tessera::ir {
 
-//===- reduce
-//--------------------------------------------------------------------------------------------------===//
+//===-- reduce --===//
 
 LogicalResult ReduceOp::inferReturnTypes(MLIRContext *context,
                                          std::optional<Location> loc,
@@ -129,8 +128,7 @@ SmallVector<Value> ReduceOp::transpose(OpBuilder &builder, Value ct,
               .value()};
 }
 
-//===- dot_general
-//---------------------------------------------------------------------------------------------===//
+//===-- dot_general --===//
 
 static SmallVector<int64_t> freeDims(int64_t rank, ArrayRef<int64_t> batch,
                                      ArrayRef<int64_t> contract) {

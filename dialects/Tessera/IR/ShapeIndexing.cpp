@@ -216,8 +216,7 @@ FailureOr<Value> StopGradientOp::buildAt(OpBuilder &, Location,
   return read(0, index);
 }
 
-//===- Generators
-//----------------------------------------------------------------------------------------------===//
+//===-- Generators --===//
 
 FailureOr<Value> IotaOp::buildAt(OpBuilder &b, Location loc,
                                  ArrayRef<LaneIndex> index, int64_t lanes,

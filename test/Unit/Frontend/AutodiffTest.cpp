@@ -158,8 +158,7 @@ TEST_F(AutodiffTest, LeavesAreSharedByThreads) {
   EXPECT_EQ(w.grad().item<float>(), 8);
 }
 
-//===-- Functions
-//----------------------------------------------------------===//
+//===-- Functions --===//
 
 TEST_F(AutodiffTest, GradOfAFunction) {
   auto f = [](Tensor x) { return sum(x * x * x); };
