@@ -1,5 +1,6 @@
 // Times this library on the rows of rows.json: tessera-bench THREADS OUT.json
-// [REGEX]. Each call makes its result, as a user's call does.
+// [REGEX]. Each call makes its result, as a user's call does. `tessera-bench
+// --first` makes one training step and prints how long it took.
 #include <tessera/tessera.h>
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 #include <functional>
 #include <map>
 #include <regex>
+#include <string_view>
 
 using namespace tessera;
 using Clock = std::chrono::steady_clock;
@@ -67,6 +69,37 @@ struct Mlp : nn::Module {
   TESSERA_TREE(Mlp, a, b, c)
 };
 
+/// A step of the perceptron on one batch: loss, gradients, Adam.
+class TrainingStep {
+public:
+  explicit TrainingStep(JitOptions options) {
+    step = jit(
+        [this](Tensor x, Tensor y) {
+          auto [loss, grads] = value_and_grad(
+              [&](Mlp &m) { return cross_entropy(m(x), y); })(model);
+          adam.step(model, grads);
+          return loss;
+        },
+        options);
+  }
+  Tensor operator()() { return step(x, y); }
+
+private:
+  Mlp model;
+  optim::Adam adam{{.lr = 1e-3f}};
+  Tensor x = random({128, 64});
+  Tensor y = random::randint(random::next_key(), {128}, 0, 10).eval();
+  std::function<Tensor(Tensor, Tensor)> step;
+};
+
+/// Prints the milliseconds of a step's first call.
+void firstCall() {
+  TrainingStep step({.threads = 2});
+  Clock::time_point start = Clock::now();
+  step();
+  std::printf("%.3f\n", milliseconds(start));
+}
+
 class Bench {
 public:
   Bench(int threads, std::regex filter)
@@ -102,19 +135,8 @@ private:
     const char *name = "train/mlp-64-256-256-10-b128";
     if (!wanted(name))
       return;
-    Mlp model;
-    optim::Adam adam({.lr = 1e-3f});
-    auto step = jit(
-        [&](Tensor x, Tensor y) {
-          auto [loss, grads] = value_and_grad(
-              [&](Mlp &m) { return cross_entropy(m(x), y); })(model);
-          adam.step(model, grads);
-          return loss;
-        },
-        options);
-    Tensor x = random({128, 64});
-    Tensor y = random::randint(random::next_key(), {128}, 0, 10).eval();
-    results.push_back(measure(name, [&] { step(x, y); }));
+    TrainingStep step(options);
+    results.push_back(measure(name, [&] { step(); }));
     std::printf("%-28s %12.6f ms, first call %8.2f ms\n", name,
                 results.back().each, results.back().first);
   }
@@ -172,12 +194,18 @@ private:
 } // namespace
 
 int main(int argc, char **argv) {
-  if (argc < 3) {
-    std::fprintf(stderr, "usage: tessera-bench THREADS OUT.json [REGEX]\n");
+  bool first = argc == 2 && std::string_view(argv[1]) == "--first";
+  if (argc < 3 && !first) {
+    std::fprintf(stderr, "usage: tessera-bench THREADS OUT.json [REGEX]\n"
+                         "       tessera-bench --first\n");
     return 2;
   }
-  int threads = std::atoi(argv[1]);
   try {
+    if (first) {
+      firstCall();
+      return 0;
+    }
+    int threads = std::atoi(argv[1]);
     Bench bench(threads, std::regex(argc > 3 ? argv[3] : ""));
     bench.run();
     std::ofstream out(argv[2]);

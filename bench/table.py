@@ -2,7 +2,7 @@
 """Merges measurements into one table: table.py FOLDER [--json OUT.json].
 
 FOLDER holds ours-THREADS.json, a list of {row, threads, ours_ms, roof}; roof-THREADS.json, what `roof` prints; and
-PEER-THREADS.json, what peers/peer.py writes. Each may be absent. Printed is a table for each number of threads:
+PEER-THREADS.json, what peers/peer.py writes; and first.json, what first.py writes. Each may be absent. Printed is a table for each number of threads:
 
   ratio   our time by that of the best peer: below 1 we are faster
   roof    the fraction of what the machine can do at most; ours_ms's own where it gives one, else from rows.json: the time
@@ -59,7 +59,8 @@ def merge(threads, group):
     entries = []
     for row in [row for row in ROWS if row in found] + sorted(found - set(ROWS)):
         ours = group["ours"].get(row, {})
-        results = {peer: group["peers"][peer].get(row, {}) for peer in peers}
+        beside = ROWS.get(row, {}).get("beside", row)
+        results = {peer: group["peers"][peer].get(beside, {}) for peer in peers}
         ms = {peer: result["ms"] for peer, result in results.items() if "ms" in result}
         ours_ms, roof = ours.get("ours_ms"), ours.get("roof")
         if roof is None and ours_ms:
@@ -109,13 +110,18 @@ def main():
         print_table(f"{threads} {plural}, milliseconds a call", ["row", "ours", *peers, "ratio", "roof"],
                     [[entry["row"], cell(entry["ours_ms"]), *(cell(entry["peers"].get(peer)) for peer in peers),
                       cell(entry["ratio"], ".2f"), cell(entry["roof"], ".2f")] for entry in entries])
-        print_table(f"{threads} {plural}, the first call with everything cold, milliseconds", ["row", "ours", *peers],
-                    [[entry["row"], cell(entry["ours_first_ms"]), *(cell(entry["first_ms"].get(peer)) for peer in peers)]
-                     for entry in entries if entry["row"].startswith("train/")])
         if group["roof"]:
             roof = group["roof"]
             print(f"\nRoof: {roof['fma_gflops']:.0f} GFLOP/s ({roof['isa']}); read and copy at 64 MiB "
                   f"{roof['bandwidth'][-1]['read_gbs']:.1f} and {roof['bandwidth'][-1]['stream_gbs']:.1f} GB/s.")
+    first = pathlib.Path(arguments[0]) / "first.json"
+    if first.exists():
+        entries = json.loads(first.read_text())
+        everything += entries
+        peers = sorted({peer for entry in entries for peer in entry["peers"]})
+        print_table("First calls, milliseconds", ["row", "ours", *peers, "ratio"],
+                    [[entry["row"], cell(entry["ours_ms"]), *(cell(entry["peers"].get(peer)) for peer in peers),
+                      cell(entry["ratio"], ".2f")] for entry in entries])
     if out:
         pathlib.Path(out).write_text(json.dumps(everything, indent=1) + "\n")
 

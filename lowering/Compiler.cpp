@@ -39,11 +39,11 @@ static runtime::DType dtypeOf(Type element) {
   }
 }
 
-static runtime::BufferInfo bufferOf(Type type) {
+static runtime::BufferInfo bufferOf(Type type, int aliasOf = -1) {
   auto tensor = cast<RankedTensorType>(type);
   auto shape = tensor.getShape();
   return runtime::BufferInfo::make(dtypeOf(tensor.getElementType()),
-                                   {shape.begin(), shape.end()});
+                                   {shape.begin(), shape.end()}, aliasOf);
 }
 
 namespace {
@@ -93,7 +93,8 @@ private:
       return nullptr;
     auto bytes = ObjectCache::instance().get("program", key);
     auto entry = bytes ? decodeProgram(*bytes) : std::nullopt;
-    if (!entry)
+    if (!entry ||
+        entry->plan.aliases.size() != mainFunction(module).getNumResults())
       return nullptr;
     std::vector<KernelJob> jobs;
     for (const std::string &kernel : entry->kernelKeys)
@@ -165,8 +166,9 @@ private:
     info.keepAlive = code.code;
     for (Type type : function.getArgumentTypes())
       info.inputs.push_back(bufferOf(type));
-    for (Type type : function.getResultTypes())
-      info.outputs.push_back(bufferOf(type));
+    for (auto [type, alias] :
+         llvm::zip_equal(function.getResultTypes(), plan.aliases))
+      info.outputs.push_back(bufferOf(type, alias));
     return std::make_shared<runtime::Executable>(std::move(info));
   }
 

@@ -18,6 +18,7 @@ std::string encodeProgram(const ProgramEntry &entry) {
   }
   json::Object program{{"arena", entry.plan.arenaBytes},
                        {"launches", std::move(launches)},
+                       {"aliases", json::Array(entry.plan.aliases)},
                        {"kernels", json::Array(entry.kernelKeys)}};
   std::string text;
   raw_string_ostream(text) << json::Value(std::move(program));
@@ -65,8 +66,9 @@ std::optional<ProgramEntry> decodeProgram(StringRef bytes) {
     return std::nullopt;
   auto arena = object->getInteger("arena");
   const json::Array *launches = object->getArray("launches"),
-                    *kernels = object->getArray("kernels");
-  if (!arena || *arena < 0 || !launches || !kernels)
+                    *kernels = object->getArray("kernels"),
+                    *aliases = object->getArray("aliases");
+  if (!arena || *arena < 0 || !launches || !kernels || !aliases)
     return std::nullopt;
   ProgramEntry entry;
   entry.plan.arenaBytes = *arena;
@@ -74,6 +76,12 @@ std::optional<ProgramEntry> decodeProgram(StringRef bytes) {
   for (auto [from, to] : zip(*launches, entry.plan.launches))
     if (!decode(from, to))
       return std::nullopt;
+  for (const json::Value &value : *aliases) {
+    auto alias = value.getAsInteger();
+    if (!alias || *alias < -1)
+      return std::nullopt;
+    entry.plan.aliases.push_back(*alias);
+  }
   for (const json::Value &key : *kernels) {
     auto text = key.getAsString();
     if (!text)

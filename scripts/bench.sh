@@ -39,5 +39,11 @@ bench() {
         note "$peer could not be measured; it is left out"
     done
   done
+  if [[ -z $rows || first =~ $rows ]]; then
+    note "measuring first calls"
+    local -a python=()
+    [[ $with_peers -eq 0 ]] || python=("$peers_folder/bin/python")
+    python3 bench/first.py build/bin/tessera-bench "$folder/first.json" "${python[@]}"
+  fi
   python3 bench/table.py "$folder" --json build/bench.json
 }

@@ -1,5 +1,6 @@
-// A kernel region with one product: hands the Gemm emitter its operands, and
-// the ops after the product as its epilogue.
+// A kernel region with one product: hands the Gemm emitter its operands, in
+// memory or as the ops before the product, and the ops after it as its
+// epilogue.
 #include "dialects/Tessera/Transforms/SimplifyProducts.h"
 #include "lowering/CPU/Emit.h"
 #include "lowering/CPU/Gemm.h"
@@ -41,20 +42,18 @@ public:
     shape.element = product.getType().getElementType();
   }
 
-  LogicalResult emit(StringRef name, const TargetInfo &target,
-                     ModuleOp module) {
+  void emit(StringRef name, const TargetInfo &target, ModuleOp module) {
     GemmKernel gemm;
     gemm.name = name.str();
     gemm.shape = shape;
-    gemm.a.buffer = inputOf(product.getA());
-    gemm.b.buffer = inputOf(product.getB());
-    if (gemm.a.buffer < 0 || gemm.b.buffer < 0)
-      return product.emitError("a product's operands lie in memory");
+    gemm.a = operand(0);
+    gemm.b = operand(1);
     for (Type type : llvm::concat<const Type>(
              llvm::to_vector(kernel.getInputs().getTypes()),
              llvm::to_vector(kernel.getOutputs().getTypes())))
       gemm.buffers.push_back(flatMemRef(cast<RankedTensorType>(type)));
     gemm.store = [this](auto &&...args) { store(args...); };
+    gemm.result = kernel.getInputs().size();
     gemm.heavyStore = llvm::range_size(kernel.getBody().front()) > 6;
     GemmTarget facts;
     facts.vectorBits = target.vectorBits;
@@ -64,17 +63,82 @@ public:
     facts.l1 = target.l1;
     facts.l2 = target.l2;
     facts.l3 = target.l3;
-    int64_t workspace = emitGemm(module, kernel.getLoc(), gemm, facts);
-    for (auto function : module.getOps<func::FuncOp>())
-      if (workspace > 0 && function->hasAttr("tessera.launch"))
-        function->setAttr(
-            "tessera.workspace",
-            IntegerAttr::get(IntegerType::get(module.getContext(), 64),
-                             workspace));
-    return success();
+    emitGemm(module, kernel.getLoc(), gemm, facts);
   }
 
 private:
+  GemmOperand operand(unsigned number) {
+    GemmOperand operand;
+    operand.buffer = inputOf(product->getOperand(number));
+    if (operand.buffer < 0)
+      operand.load = [this, number](auto &&...args) {
+        return load(number, args...);
+      };
+    return operand;
+  }
+
+  /// The elements [batch, row, col .. col + lanes) of a computed operand, in
+  /// the order in which it would lie in memory; zeros where `mask` has no lane.
+  Value load(unsigned number, OpBuilder &builder, Location loc,
+             ValueRange buffers, Value batch, Value row, Value col,
+             int64_t lanes, Value mask) {
+    LaneMath lane(builder, loc);
+    FusedBody body(kernel, buffers.take_front(kernel.getInputs().size()));
+    Value value = product->getOperand(number);
+    LaneIndex column{col, lanes > 1 ? 1 : 0, 1};
+    auto index =
+        operandIndex(lane, number, {batch, 0, 1}, {row, 0, 1}, column, lanes);
+    auto type = VectorType::get({lanes}, tensorType(value).getElementType());
+    Value result;
+    if (succeeded(index)) {
+      FusedBody::Frame frame(body, builder, mask);
+      result = frame.at(value, *index, lanes);
+      if (lanes == 1)
+        result = vector::BroadcastOp::create(builder, loc, type, result);
+    } else {
+      SmallVector<Value> elements;
+      for (int64_t l = 0; l < lanes; ++l) {
+        LaneIndex at = laneOf(builder, loc, column, l, mask);
+        FusedBody::Frame frame(body, builder);
+        auto where =
+            *operandIndex(lane, number, {batch, 0, 1}, {row, 0, 1}, at, 1);
+        elements.push_back(frame.at(value, where, 1));
+      }
+      result = vector::FromElementsOp::create(builder, loc, type, elements);
+    }
+    if (!mask)
+      return result;
+    Value zero =
+        arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type));
+    return arith::SelectOp::create(builder, loc, mask, result, zero);
+  }
+
+  /// One lane of an index; a lane that does not exist looks where the first
+  /// one does.
+  static LaneIndex laneOf(OpBuilder &builder, Location loc, LaneIndex index,
+                          int64_t l, Value mask) {
+    Value moved =
+        LaneMath(builder, loc).addConstant(index, l * index.step).base;
+    if (mask && index.step != 0)
+      moved = arith::SelectOp::create(
+          builder, loc, extract(builder, loc, mask, l), moved, index.base);
+    return {moved, 0, 1};
+  }
+
+  /// The index in an operand's shape of its storage order's coordinates.
+  FailureOr<SmallVector<LaneIndex>> operandIndex(LaneMath &lane,
+                                                 unsigned number,
+                                                 LaneIndex batch, LaneIndex row,
+                                                 LaneIndex col, int64_t lanes) {
+    const ProductDims &dims = number == 0 ? a : b;
+    auto sizes = tensorType(product->getOperand(number)).getShape();
+    size_t nBatch = dims.batch.size();
+    size_t nRows =
+        *dims.contractFirst ? dims.contract.size() : dims.free.size();
+    return delinearizeGroups(lane, sizes, nBatch, nRows, batch, row, col,
+                             lanes);
+  }
+
   /// Computes and stores the kernel's outputs for the products in `acc`.
   void store(OpBuilder &builder, Location loc, ValueRange buffers, Value batch,
              Value row, Value col, Value acc, Value mask) {
@@ -126,12 +190,8 @@ private:
     int64_t lanes = cast<VectorType>(acc.getType()).getNumElements();
     SmallVector<SmallVector<Value>> elements(yielded().size());
     for (int64_t l = 0; l < lanes; ++l) {
-      auto at = [&](LaneIndex index) -> LaneIndex {
-        Value moved = lane.addConstant(index, l * index.step).base;
-        if (mask && index.step != 0)
-          moved = arith::SelectOp::create(
-              builder, loc, extract(builder, loc, mask, l), moved, index.base);
-        return {moved, 0, 1};
+      auto at = [&](LaneIndex index) {
+        return laneOf(builder, loc, index, l, mask);
       };
       supplied(extract(builder, loc, acc, l));
       FusedBody::Frame frame(body, builder);
@@ -151,11 +211,20 @@ private:
   FailureOr<SmallVector<LaneIndex>> indexOf(LaneMath &lane, LaneIndex batch,
                                             LaneIndex i, LaneIndex j,
                                             int64_t lanes) {
-    auto sizes = product.getType().getShape();
-    size_t nBatch = a.batch.size(), nRows = a.free.size();
+    return delinearizeGroups(lane, product.getType().getShape(), a.batch.size(),
+                             a.free.size(), batch, i, j, lanes);
+  }
+
+  /// The index of three coordinates, each of which stands for a group of
+  /// dimensions: `nBatch`, `nRows`, and the rest.
+  static FailureOr<SmallVector<LaneIndex>>
+  delinearizeGroups(LaneMath &lane, ArrayRef<int64_t> sizes, size_t nBatch,
+                    size_t nRows, LaneIndex batch, LaneIndex row, LaneIndex col,
+                    int64_t lanes) {
     auto batchPart = lane.delinearize(batch, sizes.take_front(nBatch), lanes);
-    auto rowPart = lane.delinearize(i, sizes.slice(nBatch, nRows), lanes);
-    auto colPart = lane.delinearize(j, sizes.drop_front(nBatch + nRows), lanes);
+    auto rowPart = lane.delinearize(row, sizes.slice(nBatch, nRows), lanes);
+    auto colPart =
+        lane.delinearize(col, sizes.drop_front(nBatch + nRows), lanes);
     if (failed(batchPart) || failed(rowPart) || failed(colPart))
       return failure();
     SmallVector<LaneIndex> index(*batchPart);
@@ -182,7 +251,8 @@ LogicalResult emitGemm(KernelOp kernel, StringRef name,
       !productDims(product, 1).contractFirst)
     return product.emitError(
         "a product's dimensions are grouped before it becomes a kernel");
-  return GemmKernelEmitter(kernel, product).emit(name, target, module);
+  GemmKernelEmitter(kernel, product).emit(name, target, module);
+  return success();
 }
 
 } // namespace tessera::lowering::cpu

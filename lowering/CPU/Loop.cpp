@@ -136,9 +136,11 @@ private:
     SmallVector<Value> values;
     for (Value value : yield.getValues())
       values.push_back(frame.at(value, index, width));
-    for (auto [value, output] : llvm::zip(values, launch->outputs()))
-      storeLanes(b(), launch->loc(), value, output, position,
-                 width > 1 && isStreaming());
+    // All values are loaded before the first is stored: an output may lie in
+    // the place of an input.
+    for (auto [i, value] : llvm::enumerate(values))
+      storeLanes(b(), launch->loc(), value, launch->outputs()[i], position,
+                 width > 1 && isStreaming() && kernel.overwrittenInput(i) < 0);
     launch->closeLoop();
   }
 

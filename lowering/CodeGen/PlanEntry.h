@@ -26,6 +26,8 @@ struct PlanLaunch {
 struct Plan {
   int64_t arenaBytes = 0;
   std::vector<PlanLaunch> launches;
+  /// For each output, the input whose bytes it takes, or -1.
+  std::vector<int64_t> aliases;
 };
 
 /// A plan that is loaded. `entry` is a tessera_entry_fn and lives as long as

@@ -18,13 +18,17 @@ MemRefType flatMemRef(RankedTensorType type) {
 Launch::Launch(ModuleOp module, KernelOp kernel, StringRef name, int64_t tiles,
                int64_t workspace)
     : builder(module.getContext()), location(kernel.getLoc()),
-      numInputs(kernel.getInputs().size()),
-      numOutputs(kernel.getOutputs().size()) {
+      numInputs(kernel.getInputs().size()) {
   SmallVector<Type> arguments;
-  for (Type type : llvm::concat<const Type>(
-           llvm::to_vector(kernel.getInputs().getTypes()),
-           llvm::to_vector(kernel.getOutputs().getTypes())))
-    arguments.push_back(flatMemRef(cast<RankedTensorType>(type)));
+  SmallVector<int64_t> outputArguments;
+  for (Value input : kernel.getInputs())
+    arguments.push_back(flatMemRef(tensorType(input)));
+  for (auto [i, output] : llvm::enumerate(kernel.getOutputs())) {
+    int64_t overwritten = kernel.overwrittenInput(i);
+    outputArguments.push_back(overwritten < 0 ? arguments.size() : overwritten);
+    if (overwritten < 0)
+      arguments.push_back(flatMemRef(tensorType(output)));
+  }
   if (workspace > 0)
     arguments.push_back(MemRefType::get({workspace}, builder.getI8Type()));
   size_t buffers = arguments.size();
@@ -39,6 +43,8 @@ Launch::Launch(ModuleOp module, KernelOp kernel, StringRef name, int64_t tiles,
   for (size_t i = 0; i < buffers; ++i)
     function.setArgAttr(i, "llvm.noalias", builder.getUnitAttr());
   builder.setInsertionPointToStart(function.addEntryBlock());
+  for (int64_t argument : outputArguments)
+    outputBuffers.push_back(function.getArgument(argument));
 }
 
 Value Launch::number(int64_t value) {

@@ -8,8 +8,8 @@
 namespace tessera::lowering {
 
 /// A launch function under construction. Its arguments are flat memrefs of the
-/// kernel's inputs, outputs and, if `workspace` is not 0, that many bytes; then
-/// the range of tiles.
+/// kernel's inputs, of the outputs that overwrite none of them and, if
+/// `workspace` is not 0, that many bytes; then the range of tiles.
 class Launch {
 public:
   /// Makes `func.func @name` at the end of `module`, with `tiles` tiles.
@@ -21,11 +21,10 @@ public:
   mlir::ValueRange inputs() {
     return function.getArguments().take_front(numInputs);
   }
-  mlir::ValueRange outputs() {
-    return function.getArguments().slice(numInputs, numOutputs);
-  }
+  mlir::ValueRange outputs() { return outputBuffers; }
+  /// The argument before the range of tiles.
   mlir::Value workspace() {
-    return function.getArgument(numInputs + numOutputs);
+    return function.getArgument(function.getNumArguments() - 3);
   }
 
   /// Opens the loop over this call's tiles and leaves the builder inside; the
@@ -44,7 +43,8 @@ private:
   mlir::func::FuncOp function;
   mlir::OpBuilder builder;
   mlir::Location location;
-  unsigned numInputs, numOutputs;
+  unsigned numInputs;
+  llvm::SmallVector<mlir::Value> outputBuffers;
   llvm::SmallVector<mlir::Operation *> open;
 };
 

@@ -3,6 +3,7 @@
 // values that live at the same time.
 #include "lowering/Plan/PlanMemory.h"
 #include "dialects/Tessera/IR/Tessera.h"
+#include "lowering/Plan/InPlace.h"
 
 using namespace mlir;
 using namespace tessera::ir;
@@ -16,46 +17,54 @@ int64_t byteSize(RankedTensorType type) {
          std::max<int64_t>(1, type.getElementTypeBitWidth() / 8);
 }
 
-/// The kernel output or argument that a value is, seen through reshapes.
-static Value stored(Value value) {
-  while (auto reshape = value.getDefiningOp<ReshapeOp>())
-    value = reshape.getX();
-  return value;
-}
-
 namespace {
+/// One piece of memory and when it is in use: the values that overwrite each
+/// other in it.
 struct LiveRange {
-  Value value;
+  SmallVector<Value, 2> values;
   int64_t bytes, first, last;
   int64_t offset = 0;
+  int64_t result = -1; ///< Which result's buffer it is; -1 for the arena.
 };
 } // namespace
 
-/// Values between kernels, with the numbers of the kernels that write them and
-/// last read them.
-static SmallVector<LiveRange> liveRanges(func::FuncOp function,
-                                         const llvm::DenseSet<Value> &results) {
-  llvm::MapVector<Value, LiveRange> ranges;
+/// The memory of the kernels' outputs, with the numbers of the kernels that
+/// write it first and read it last.
+static std::vector<LiveRange>
+liveRanges(func::FuncOp function,
+           const llvm::MapVector<Value, int64_t> &results) {
+  std::vector<LiveRange> ranges;
+  llvm::DenseMap<Value, size_t> rangeOf;
   int64_t step = 0;
   for (KernelOp kernel : function.getOps<KernelOp>()) {
     for (Value input : kernel.getInputs())
-      if (auto it = ranges.find(stored(input)); it != ranges.end())
-        it->second.last = step;
-    for (Value output : kernel.getOutputs())
-      if (!results.contains(output))
-        ranges[output] = {output, byteSize(tensorType(output)), step, step};
+      if (auto it = rangeOf.find(storedValue(input)); it != rangeOf.end())
+        ranges[it->second].last = step;
+    for (auto [i, output] : llvm::enumerate(kernel.getOutputs())) {
+      int64_t input = kernel.overwrittenInput(i);
+      Value overwritten =
+          input < 0 ? Value() : storedValue(kernel.getInputs()[input]);
+      if (!rangeOf.contains(overwritten)) {
+        rangeOf[output] = ranges.size();
+        ranges.push_back({{}, byteSize(tensorType(output)), step, step});
+      } else {
+        rangeOf[output] = rangeOf[overwritten];
+      }
+      LiveRange &range = ranges[rangeOf[output]];
+      range.values.push_back(output);
+      if (auto it = results.find(output); it != results.end())
+        range.result = it->second;
+    }
     ++step;
   }
-  SmallVector<LiveRange> list;
-  for (auto &[value, range] : ranges)
-    list.push_back(range);
-  return list;
+  return ranges;
 }
 
 static int64_t assignOffsets(MutableArrayRef<LiveRange> ranges) {
   SmallVector<LiveRange *> bySize;
   for (LiveRange &range : ranges)
-    bySize.push_back(&range);
+    if (range.result < 0)
+      bySize.push_back(&range);
   llvm::sort(bySize, [](LiveRange *a, LiveRange *b) {
     return std::pair(-a->bytes, a) < std::pair(-b->bytes, b);
   });
@@ -86,18 +95,20 @@ static int64_t assignOffsets(MutableArrayRef<LiveRange> ranges) {
 }
 
 void planMemory(func::FuncOp function) {
-  llvm::DenseMap<Value, Attribute> places;
-  llvm::DenseSet<Value> results;
+  decideInPlace(function);
   MLIRContext *context = function.getContext();
+  llvm::MapVector<Value, int64_t> results;
   for (auto [i, operand] : llvm::enumerate(
-           function.getBody().front().getTerminator()->getOperands())) {
-    places[stored(operand)] = PlaceAttr::get(context, Space::result, i);
-    results.insert(stored(operand));
-  }
-  SmallVector<LiveRange> ranges = liveRanges(function, results);
+           function.getBody().front().getTerminator()->getOperands()))
+    results[storedValue(operand)] = i;
+  std::vector<LiveRange> ranges = liveRanges(function, results);
   int64_t arena = assignOffsets(ranges);
+  llvm::DenseMap<Value, Attribute> places;
   for (const LiveRange &range : ranges)
-    places[range.value] = PlaceAttr::get(context, Space::arena, range.offset);
+    for (Value value : range.values)
+      places[value] = range.result >= 0
+                          ? PlaceAttr::get(context, Space::result, range.result)
+                          : PlaceAttr::get(context, Space::arena, range.offset);
   for (KernelOp kernel : function.getOps<KernelOp>()) {
     auto list = llvm::map_to_vector(kernel.getOutputs(), [&](Value output) {
       return places.lookup(output);
@@ -108,12 +119,74 @@ void planMemory(func::FuncOp function) {
                     IntegerAttr::get(IntegerType::get(context, 64), arena));
 }
 
+/// Whether an output lies inside its result or the arena.
+static bool fits(PlaceAttr place, Value output, int64_t numResults,
+                 int64_t arena) {
+  int64_t offset = place.getOffset();
+  if (place.getSpace() == Space::result)
+    return offset >= 0 && offset < numResults;
+  return offset >= 0 && offset % kAlignment == 0 &&
+         byteSize(tensorType(output)) <= arena - offset;
+}
+
+/// Where a value lies that a kernel overwrites: as a kernel's output where that
+/// was placed, as an argument in the result that takes its bytes.
+static PlaceAttr placeOf(Value value, func::FuncOp function) {
+  auto argument = dyn_cast<BlockArgument>(value);
+  if (!argument) {
+    auto kernel = value.getDefiningOp<KernelOp>();
+    return cast<PlaceAttr>(
+        (*kernel.getPlaces())[cast<OpResult>(value).getResultNumber()]);
+  }
+  for (unsigned i = 0; i < function.getNumResults(); ++i)
+    if (auto alias = function.getResultAttrOfType<IntegerAttr>(i, kAlias);
+        alias && alias.getInt() == argument.getArgNumber())
+      return PlaceAttr::get(function.getContext(), Space::result, i);
+  return nullptr;
+}
+
+static LogicalResult verifyPlaces(KernelOp kernel, func::FuncOp function,
+                                  int64_t arena) {
+  for (auto [i, output] : llvm::enumerate(kernel.getOutputs())) {
+    auto place = cast<PlaceAttr>((*kernel.getPlaces())[i]);
+    if (!fits(place, output, function.getNumResults(), arena))
+      return kernel.emitError("has an output outside the arena and the "
+                              "results");
+    int64_t input = kernel.overwrittenInput(i);
+    if (input >= 0 &&
+        placeOf(storedValue(kernel.getInputs()[input]), function) != place)
+      return kernel.emitError("overwrites an input that lies elsewhere than "
+                              "its output");
+  }
+  return success();
+}
+
+/// Results that take an argument's bytes are of its size, each of another
+/// argument that is donated.
+static LogicalResult verifyAliases(func::FuncOp function) {
+  llvm::SmallDenseSet<int64_t> taken;
+  for (unsigned i = 0; i < function.getNumResults(); ++i) {
+    auto alias = function.getResultAttrOfType<IntegerAttr>(i, kAlias);
+    if (!alias)
+      continue;
+    int64_t argument = alias.getInt();
+    if (argument < 0 || argument >= int64_t(function.getNumArguments()) ||
+        !function.getArgAttr(argument, kDonate) ||
+        !taken.insert(argument).second ||
+        byteSize(tensorType(function.getArgument(argument))) !=
+            byteSize(cast<RankedTensorType>(function.getResultTypes()[i])))
+      return function.emitError("result ")
+             << i << " takes the bytes of argument " << argument
+             << ", which does not give them to it";
+  }
+  return success();
+}
+
 LogicalResult verifyPlan(func::FuncOp function) {
   auto arena = function->getAttrOfType<IntegerAttr>("tessera.arena");
   if (!arena || arena.getInt() < 0)
     return function.emitError(
         "the plan stage needs the size of the arena, `tessera.arena`");
-  int64_t numResults = function.getNumResults();
   for (Operation &op : function.getBody().front().without_terminator()) {
     if (isa<ReshapeOp>(op))
       continue;
@@ -121,20 +194,10 @@ LogicalResult verifyPlan(func::FuncOp function) {
     if (!kernel || !kernel.getPlaces())
       return op.emitError(
           "the plan stage holds only kernels with places, and reshapes");
-    for (auto [place, output] :
-         llvm::zip(kernel.getPlaces()->getAsRange<PlaceAttr>(),
-                   kernel.getOutputs())) {
-      bool fits = place.getSpace() == Space::result
-                      ? place.getOffset() >= 0 && place.getOffset() < numResults
-                      : place.getOffset() >= 0 &&
-                            place.getOffset() % kAlignment == 0 &&
-                            byteSize(tensorType(output)) <=
-                                arena.getInt() - place.getOffset();
-      if (!fits)
-        return op.emitError("has an output outside the arena and the results");
-    }
+    if (failed(verifyPlaces(kernel, function, arena.getInt())))
+      return failure();
   }
-  return success();
+  return verifyAliases(function);
 }
 
 Plan makePlan(func::FuncOp function,
@@ -144,6 +207,10 @@ Plan makePlan(func::FuncOp function,
       function->getAttrOfType<IntegerAttr>("tessera.arena").getInt();
   int64_t workspace = plan.arenaBytes,
           numArguments = function.getNumArguments();
+  for (int64_t i = 0; i < function.getNumResults(); ++i) {
+    auto alias = function.getResultAttrOfType<IntegerAttr>(i, kAlias);
+    plan.aliases.push_back(alias ? alias.getInt() : -1);
+  }
   llvm::DenseMap<Value, BufferRef> where;
   for (BlockArgument argument : function.getArguments())
     where[argument] = {BufferRef::Buffer, argument.getArgNumber(), 0};
@@ -151,16 +218,16 @@ Plan makePlan(func::FuncOp function,
        llvm::zip(function.getOps<KernelOp>(), kernels)) {
     std::vector<BufferRef> buffers;
     for (Value input : kernel.getInputs())
-      buffers.push_back(where.lookup(stored(input)));
-    for (auto [output, place] :
-         llvm::zip(kernel.getOutputs(),
-                   kernel.getPlaces()->getAsRange<PlaceAttr>())) {
+      buffers.push_back(where.lookup(storedValue(input)));
+    for (auto [i, place] :
+         llvm::enumerate(kernel.getPlaces()->getAsRange<PlaceAttr>())) {
       bool isResult = place.getSpace() == Space::result;
-      where[output] = isResult
-                          ? BufferRef{BufferRef::Buffer,
-                                      numArguments + place.getOffset(), 0}
-                          : BufferRef{BufferRef::Arena, 0, place.getOffset()};
-      buffers.push_back(where[output]);
+      BufferRef &ref = where[kernel.getOutputs()[i]];
+      ref = isResult ? BufferRef{BufferRef::Buffer,
+                                 numArguments + place.getOffset(), 0}
+                     : BufferRef{BufferRef::Arena, 0, place.getOffset()};
+      if (kernel.overwrittenInput(i) < 0)
+        buffers.push_back(ref);
     }
     for (const LaunchInfo &launch : object->launches) {
       PlanLaunch call{launch.symbol, launch.tiles, buffers};

@@ -43,8 +43,7 @@ public:
       reasons.push_back(builder.getStringAttr(reason));
     auto kernel = KernelOp::create(
         builder, loc, types, group.kind, inputs,
-        reasons.empty() ? ArrayAttr() : builder.getArrayAttr(reasons),
-        ArrayAttr());
+        reasons.empty() ? ArrayAttr() : builder.getArrayAttr(reasons));
     kernel.getBody().push_back(block);
     for (auto [old, now] : llvm::zip(results, kernel.getOutputs()))
       stored.map(old, now);

@@ -242,6 +242,24 @@ bool FusionGroups::feedsEpilogue(const Group &p, const Group &c) const {
   return true;
 }
 
+/// Whether the elementwise group p is computed as an operand of c's product: it
+/// then is where the product packs that operand, once for each element.
+bool FusionGroups::feedsProduct(const Group &p, const Group &c) const {
+  if (p.kind != KernelKind::loop || c.kind != KernelKind::gemm ||
+      !llvm::all_of(p.ops,
+                    [](Operation *op) { return isa<ScalarOpInterface>(op); }))
+    return false;
+  int consumer = groupOf(c.ops.front());
+  for (Operation *op : p.ops)
+    if (auto it = uses.find(op); it != uses.end())
+      for (auto &[reader, use] : it->second)
+        if (reader && groupOf(reader) == consumer &&
+            !(isa<DotGeneralOp>(reader) &&
+              llvm::all_of(use.views, keepsMemory)))
+          return false;
+  return true;
+}
+
 const char *FusionGroups::whyApart(const Group &p, const Group &c,
                                    Group &joined) const {
   if (p.ops.size() + c.ops.size() > kMaxOps ||
@@ -273,6 +291,8 @@ const char *FusionGroups::whyApart(const Group &p, const Group &c,
   }
   if (p.kind == KernelKind::loop && feedsEpilogue(p, c))
     return nullptr;
+  if (feedsProduct(p, c))
+    return leaves ? "its result is needed in memory too" : nullptr;
   if (c.kind == KernelKind::col_reduce && p.kind == KernelKind::loop) {
     if (p.space != c.space || !usesAreDirect(p, c))
       return "it loops over another shape";

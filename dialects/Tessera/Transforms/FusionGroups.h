@@ -75,6 +75,7 @@ private:
   const char *whyApart(const Group &p, const Group &c, Group &joined) const;
   bool usesAreDirect(const Group &p, const Group &c) const;
   bool feedsEpilogue(const Group &p, const Group &c) const;
+  bool feedsProduct(const Group &p, const Group &c) const;
   const char *rowFit(const Group &rows, const Group &other) const;
   void join(int producer, int consumer, Group joined, int64_t bytes);
 

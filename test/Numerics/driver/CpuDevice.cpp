@@ -1,6 +1,7 @@
-// The compiler as a device: compiled fused and unfused, run on several numbers
-// of threads.
+// The compiler as a device: compiled unfused, fused, and with its inputs given
+// away, run on several numbers of threads.
 #include "lowering/Compiler.h"
+#include "lowering/Plan/InPlace.h"
 #include "runtime/Executable.h"
 #include "test/Numerics/driver/Devices.h"
 
@@ -30,25 +31,45 @@ static FailureOr<Tensors> call(const runtime::Executable &executable,
   return results;
 }
 
+namespace {
+struct Setting {
+  const char *name;
+  bool fuse, donate;
+};
+} // namespace
+
+static FailureOr<std::shared_ptr<runtime::Executable>>
+compile(func::FuncOp function, const Setting &setting) {
+  OwningOpRef<ModuleOp> module = ModuleOp::create(function.getLoc());
+  func::FuncOp main = function.clone();
+  main.setName("main");
+  module->push_back(main);
+  if (setting.donate)
+    for (unsigned i = 0; i < main.getNumArguments(); ++i)
+      main.setArgAttr(i, lowering::kDonate,
+                      UnitAttr::get(function.getContext()));
+  lowering::ProgramOptions options;
+  options.threads = 1;
+  options.fuse = setting.fuse;
+  std::string error;
+  auto executable = lowering::compile(*module, options, error);
+  if (failed(executable))
+    return function.emitError("does not compile ")
+           << setting.name << ": " << error;
+  return executable;
+}
+
 FailureOr<std::vector<Variant>> prepareCpu(func::FuncOp function) {
   std::vector<Variant> variants;
-  for (bool fuse : {false, true}) {
-    OwningOpRef<ModuleOp> module = ModuleOp::create(function.getLoc());
-    func::FuncOp main = function.clone();
-    main.setName("main");
-    module->push_back(main);
-    lowering::ProgramOptions options;
-    options.threads = 1;
-    options.fuse = fuse;
-    std::string error;
-    auto executable = lowering::compile(*module, options, error);
+  for (Setting setting :
+       {Setting{"unfused", false, false}, Setting{"fused", true, false},
+        Setting{"donated", true, true}}) {
+    auto executable = compile(function, setting);
     if (failed(executable))
-      return function.emitError("does not compile")
-             << (fuse ? " fused: " : ": ") << error;
+      return failure();
     for (int threads : kThreads)
       variants.push_back(
-          {(fuse ? "fused, " : "unfused, ") + std::to_string(threads) +
-               " threads",
+          {setting.name + (", " + std::to_string(threads)) + " threads",
            [executable = *executable, threads](const Tensors &inputs) {
              return call(*executable, inputs, threads);
            }});

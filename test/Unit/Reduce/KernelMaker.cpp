@@ -46,8 +46,7 @@ KernelOp KernelMaker::finish(KernelKind kind) {
       builder.getFunctionType(block->getArgumentTypes(), types));
   builder.setInsertionPointToEnd(function.addEntryBlock());
   SmallVector<Value> inputs(function.getArguments());
-  auto kernel = KernelOp::create(builder, loc(), types, kind, inputs,
-                                 ArrayAttr(), ArrayAttr());
+  auto kernel = KernelOp::create(builder, loc(), types, kind, inputs);
   kernel.getBody().push_back(block);
   func::ReturnOp::create(builder, loc(), kernel.getOutputs());
   EXPECT_TRUE(succeeded(verify(*module)));

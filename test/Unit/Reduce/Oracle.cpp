@@ -173,8 +173,7 @@ static func::FuncOp functionOf(Operation *op, ModuleOp module, bool inKernel) {
   if (inKernel) {
     SmallVector<Type> types(op->getResultTypes());
     SmallVector<Value> inputs(function.getArguments());
-    kernel = KernelOp::create(b, op->getLoc(), types, KernelKind::loop, inputs,
-                              ArrayAttr(), ArrayAttr());
+    kernel = KernelOp::create(b, op->getLoc(), types, KernelKind::loop, inputs);
     block = &kernel.getBody().emplaceBlock();
     block->addArguments(
         op->getOperandTypes(),
