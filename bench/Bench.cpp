@@ -59,7 +59,7 @@ Tensor random(const Shape &shape) {
 /// Steps of relu(x - b) and x * b + 0.5 in turn.
 Tensor chain(Tensor x, const Tensor &b, int steps) {
   for (int i = 0; i < steps; ++i)
-    x = i % 2 ? x * b + 0.5f : maximum(x - b, 0.f);
+    x = i % 2 ? x * b + 0.5f : relu(x - b);
   return x;
 }
 

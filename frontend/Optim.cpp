@@ -76,6 +76,8 @@ Adam::Adam(AdamOptions options)
 void Adam::begin() {
   Variable &steps = states["steps"];
   steps = steps + 1.f;
+  rest1 = 1.f - beta1;
+  rest2 = 1.f - beta2;
   rate = lr / (1.f - pow(beta1, steps));
   scale = rsqrt(1.f - pow(beta2, steps));
 }
@@ -93,8 +95,8 @@ void Adam::update(const std::string &name, Variable &parameter,
                   const Tensor &gradient) {
   Tensor g = hasDecay ? decayed(parameter, gradient) : gradient;
   Variable &m = state(name + ".m", g), &v = state(name + ".v", g);
-  m = beta1 * m + (1.f - beta1) * g;
-  v = beta2 * v + (1.f - beta2) * square(g);
+  m = beta1 * m + rest1 * g;
+  v = beta2 * v + rest2 * square(g);
   parameter = parameter - rate * m / (sqrt(v) * scale + eps);
 }
 

@@ -48,12 +48,18 @@ public:
     gemm.shape = shape;
     gemm.a = operand(0);
     gemm.b = operand(1);
-    for (Type type : llvm::concat<const Type>(
-             llvm::to_vector(kernel.getInputs().getTypes()),
-             llvm::to_vector(kernel.getOutputs().getTypes())))
-      gemm.buffers.push_back(flatMemRef(cast<RankedTensorType>(type)));
+    for (Value input : kernel.getInputs())
+      gemm.buffers.push_back(flatMemRef(tensorType(input)));
+    for (auto [i, output] : llvm::enumerate(kernel.getOutputs())) {
+      int64_t overwritten = kernel.overwrittenInput(i);
+      outputBuffer.push_back(overwritten < 0 ? gemm.buffers.size()
+                                             : overwritten);
+      if (overwritten >= 0)
+        continue;
+      gemm.result = outputBuffer.back();
+      gemm.buffers.push_back(flatMemRef(tensorType(output)));
+    }
     gemm.store = [this](auto &&...args) { store(args...); };
-    gemm.result = kernel.getInputs().size();
     gemm.heavyStore = llvm::range_size(kernel.getBody().front()) > 6;
     GemmTarget facts;
     facts.vectorBits = target.vectorBits;
@@ -165,9 +171,8 @@ private:
     } else {
       values = laneByLane(builder, loc, body, batch, i, j, acc, mask, supplied);
     }
-    for (auto [value, output] :
-         llvm::zip(values, buffers.drop_front(kernel.getInputs().size())))
-      storeLanes(builder, loc, value, output, position.base, false,
+    for (auto [value, output] : llvm::zip(values, outputBuffer))
+      storeLanes(builder, loc, value, buffers[output], position.base, false,
                  lanes == 1 ? Value() : mask);
   }
 
@@ -237,6 +242,7 @@ private:
   DotGeneralOp product;
   ProductDims a, b;
   GemmShape shape;
+  SmallVector<int64_t> outputBuffer; ///< For each output, its argument.
 };
 
 } // namespace

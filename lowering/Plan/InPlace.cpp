@@ -15,8 +15,8 @@ Value storedValue(Value value) {
   return value;
 }
 
-/// Whether every element of `value`, inside a loop kernel, is computed only for
-/// the output elements of the same index.
+/// Whether every element of `value`, inside a kernel, is needed only for the
+/// output elements of the same index.
 static bool isReadInPlace(Value value) {
   auto type = cast<RankedTensorType>(value.getType());
   return llvm::all_of(value.getUsers(), [&](Operation *user) {
@@ -66,7 +66,9 @@ private:
 
   void overwriteInputs(KernelOp kernel, int64_t step) {
     SmallVector<int64_t> chosen(kernel.getOutputs().size(), -1);
-    if (kernel.getKind() == KernelKind::loop)
+    // These kinds load what an element needs before they store it.
+    if (llvm::is_contained({KernelKind::loop, KernelKind::gemm},
+                           kernel.getKind()))
       for (auto [i, output] : llvm::enumerate(kernel.getOutputs()))
         chosen[i] = choose(kernel, output, step, chosen);
     for (auto [output, input] : llvm::zip(kernel.getOutputs(), chosen))

@@ -3,6 +3,7 @@
 #include "dialects/Tessera/IR/ScalarBuilder.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 
@@ -92,14 +93,40 @@ Value ScalarBuilder::div(Value x, Value y) {
   return arith::SelectOp::create(b, loc, isZero, zero, quotient);
 }
 
+/// The extremum of x and a constant is one comparison and a selection, where
+/// arith.maximumf is five instructions: x is the result if the constant is not
+/// better, and so if x is NaN. Of two zeros a maximum takes 0, a minimum -0: a
+/// constant of that sign wins over an equal x too. Null if the constant is NaN
+/// or there is none.
+static Value extremumWithConstant(OpBuilder &b, Location loc, bool isMax,
+                                  Value x, Value y) {
+  using F = arith::CmpFPredicate;
+  llvm::APFloat value(0.0);
+  if (matchPattern(x, m_ConstantFloat(&value)))
+    std::swap(x, y);
+  else if (!matchPattern(y, m_ConstantFloat(&value)))
+    return {};
+  if (value.isNaN())
+    return {};
+  bool winsTies = value.isZero() && value.isNegative() != isMax;
+  F better =
+      isMax ? (winsTies ? F::OGE : F::OGT) : (winsTies ? F::OLE : F::OLT);
+  Value wins = arith::CmpFOp::create(b, loc, better, y, x);
+  return arith::SelectOp::create(b, loc, wins, y, x);
+}
+
 Value ScalarBuilder::max(Value x, Value y) {
   if (isBool(x))
     return bitOr(x, y);
+  if (Value result = extremumWithConstant(b, loc, /*isMax=*/true, x, y))
+    return result;
   return pick<arith::MaximumFOp, arith::MaxSIOp>(b, loc, x, y);
 }
 Value ScalarBuilder::min(Value x, Value y) {
   if (isBool(x))
     return bitAnd(x, y);
+  if (Value result = extremumWithConstant(b, loc, /*isMax=*/false, x, y))
+    return result;
   return pick<arith::MinimumFOp, arith::MinSIOp>(b, loc, x, y);
 }
 

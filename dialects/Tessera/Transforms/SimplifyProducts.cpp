@@ -131,9 +131,50 @@ static Value asSum(OpBuilder &builder, DotGeneralOp op) {
       .value();
 }
 
+/// A product that is only wanted transposed, its columns before its rows, is
+/// the product of the operands exchanged: each element is the same sum of the
+/// same products. Gradients of weights are of this kind.
+static DotGeneralOp exchangeOperands(OpBuilder &builder, DotGeneralOp op) {
+  ProductDims a = productDims(op, 0), b = productDims(op, 1);
+  int64_t nBatch = a.batch.size(), nRows = a.free.size(),
+          rank = op.getType().getRank();
+  // A vector on the right would be a product of another definition.
+  if (a.free.empty() || b.free.empty() || op->use_empty())
+    return {};
+  SmallVector<int64_t> exchanged;
+  auto append = [&](int64_t from, int64_t to) {
+    for (int64_t i = from; i < to; ++i)
+      exchanged.push_back(i);
+  };
+  append(0, nBatch);
+  append(nBatch + nRows, rank);
+  append(nBatch, nBatch + nRows);
+  for (Operation *user : op->getUsers()) {
+    auto transpose = dyn_cast<TransposeOp>(user);
+    if (!transpose || transpose.getPermutation() != ArrayRef(exchanged))
+      return {};
+  }
+  auto transposed = cast<TransposeOp>(*op->getUsers().begin());
+  auto next = DotGeneralOp::create(
+      builder, op.getLoc(), transposed.getY().getType(), op.getB(), op.getA(),
+      op.getBBatch(), op.getABatch(), op.getBContract(), op.getAContract());
+  for (Operation *user : llvm::make_early_inc_range(op->getUsers())) {
+    user->getResult(0).replaceAllUsesWith(next.getResult());
+    user->erase();
+  }
+  return next;
+}
+
 void simplifyProducts(func::FuncOp function) {
   SmallVector<DotGeneralOp> products;
   function.walk([&](DotGeneralOp op) { products.push_back(op); });
+  for (DotGeneralOp &op : products) {
+    OpBuilder builder(op);
+    if (DotGeneralOp next = exchangeOperands(builder, op)) {
+      op.erase();
+      op = next;
+    }
+  }
   for (DotGeneralOp op : products) {
     OpBuilder builder(op);
     auto replace = [&](DotGeneralOp next) {

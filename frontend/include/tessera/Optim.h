@@ -70,7 +70,8 @@ protected:
   bool hasDecay;
 
 private:
-  Tensor rate, scale; ///< of this step, with the corrections for its number
+  Tensor rest1, rest2; ///< 1 - beta1 and 1 - beta2
+  Tensor rate, scale;  ///< of this step, with the corrections for its number
 };
 
 /// Adam with the decay taken off the parameter itself (Loshchilov and Hutter,
