@@ -3,6 +3,7 @@
 // values that live at the same time.
 #include "lowering/Plan/PlanMemory.h"
 #include "dialects/Tessera/IR/Tessera.h"
+#include "llvm/ADT/SmallBitVector.h"
 
 using namespace mlir;
 using namespace tessera::ir;
@@ -113,7 +114,17 @@ LogicalResult verifyPlan(func::FuncOp function) {
   if (!arena || arena.getInt() < 0)
     return function.emitError(
         "the plan stage needs the size of the arena, `tessera.arena`");
-  int64_t numResults = function.getNumResults();
+  ArrayRef<Type> results = function.getResultTypes();
+  auto fits = [&](PlaceAttr place, int64_t bytes) {
+    int64_t offset = place.getOffset();
+    if (offset < 0)
+      return false;
+    if (place.getSpace() == Space::result)
+      return offset < int64_t(results.size()) &&
+             byteSize(cast<RankedTensorType>(results[offset])) == bytes;
+    return offset % kAlignment == 0 && bytes <= arena.getInt() - offset;
+  };
+  llvm::SmallBitVector written(results.size());
   for (Operation &op : function.getBody().front().without_terminator()) {
     if (isa<ReshapeOp>(op))
       continue;
@@ -124,16 +135,15 @@ LogicalResult verifyPlan(func::FuncOp function) {
     for (auto [place, output] :
          llvm::zip(kernel.getPlaces()->getAsRange<PlaceAttr>(),
                    kernel.getOutputs())) {
-      bool fits = place.getSpace() == Space::result
-                      ? place.getOffset() >= 0 && place.getOffset() < numResults
-                      : place.getOffset() >= 0 &&
-                            place.getOffset() % kAlignment == 0 &&
-                            byteSize(tensorType(output)) <=
-                                arena.getInt() - place.getOffset();
-      if (!fits)
-        return op.emitError("has an output outside the arena and the results");
+      if (!fits(place, byteSize(tensorType(output))))
+        return op.emitError("has an output that its place does not hold");
+      if (place.getSpace() == Space::result)
+        written.set(place.getOffset());
     }
   }
+  if (!written.all())
+    return function.emitError("no kernel writes result ")
+           << written.find_first_unset();
   return success();
 }
 
