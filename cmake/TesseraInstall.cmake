@@ -30,6 +30,9 @@ endif()
 
 if(EXISTS ${PROJECT_SOURCE_DIR}/frontend/include)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/frontend/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+  # Those headers of the runtime that the public ones include, as they find them beside themselves.
+  install(FILES ${PROJECT_SOURCE_DIR}/runtime/DType.h ${PROJECT_SOURCE_DIR}/runtime/Device.h
+    DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tessera/runtime)
 endif()
 
 foreach(_tool IN ITEMS tessera-tool tessera-opt tessera-reduce tessera-lsp-server)

@@ -208,6 +208,10 @@ struct JitTrace::State {
     return {Source::Bound, 0, Trace::current().storageOf(op)};
   }
 
+  /// Ends the tracing, with captured values evaluated; what the program gives:
+  /// the results, then the variables that were written.
+  std::vector<Tensor> end(std::span<const Tensor> results);
+
   std::source_location place;
   std::shared_ptr<CompiledProgram> program =
       std::make_shared<CompiledProgram>();
@@ -226,39 +230,51 @@ const std::vector<Tensor> &JitTrace::inputs() const {
   return state->transform.inputs();
 }
 
-std::shared_ptr<const JitProgram>
-JitTrace::finish(std::span<const Tensor> results) {
-  CompiledProgram &program = *state->program;
+std::vector<Tensor> JitTrace::State::end(std::span<const Tensor> results) {
   std::vector<Tensor> roots(results.begin(), results.end());
-  for (auto &[cell, value] : state->transform.cells().writes()) {
-    program.written.push_back(cell);
+  for (auto &[cell, value] : transform.cells().writes()) {
+    program->written.push_back(cell);
     roots.push_back(value);
   }
-  program.numResults = results.size();
+  program->numResults = results.size();
   for (const Tensor &root : roots) {
-    check(root.defined(), "the function returns an empty tensor", "jit",
-          state->place);
-    program.outputs.push_back({root.shape(), root.dtype()});
+    check(root.defined(), "the function returns an empty tensor", "jit", place);
+    program->outputs.push_back({root.shape(), root.dtype()});
   }
-  state->transform.end(roots);
+  transform.end(roots);
   Trace &trace = Trace::current();
   std::vector<Tensor> captured;
   {
     TraceLock lock(trace);
-    captured = state->capturedValues(makeSlice(trace, state->opsOf(roots)));
+    captured = capturedValues(makeSlice(trace, opsOf(roots)));
   }
   if (!captured.empty())
-    evaluate(captured, "jit", state->place);
-  {
-    TraceLock lock(trace);
-    Slice slice = makeSlice(trace, state->opsOf(roots));
-    for (Operation *op : slice.inputs)
-      program.sources.push_back(state->sourceOf(op));
-    if (!roots.empty())
-      program.executable = executableFor(trace, slice, state->place);
-  }
+    evaluate(captured, "jit", place);
+  return roots;
+}
+
+std::shared_ptr<const JitProgram>
+JitTrace::finish(std::span<const Tensor> results) {
+  std::vector<Tensor> roots = state->end(results);
+  CompiledProgram &program = *state->program;
+  Trace &trace = Trace::current();
+  TraceLock lock(trace);
+  Slice slice = makeSlice(trace, state->opsOf(roots));
+  for (Operation *op : slice.inputs)
+    program.sources.push_back(state->sourceOf(op));
+  if (!roots.empty())
+    program.executable = executableFor(trace, slice, state->place);
   // What the function wrote is written by the program, when it runs.
   return state->program;
+}
+
+Lowered JitTrace::lower(std::span<const Tensor> results) {
+  std::vector<Tensor> roots = state->end(results);
+  check(!roots.empty(), "the function returns and assigns nothing", "lower",
+        state->place);
+  Trace &trace = Trace::current();
+  TraceLock lock(trace);
+  return lowerSlice(makeSlice(trace, state->opsOf(roots)), state->place);
 }
 
 } // namespace tessera::detail

@@ -2,7 +2,6 @@
 #include "frontend/Program.h"
 
 #include "frontend/Recording.h"
-#include "lowering/Compiler.h"
 #include "lowering/Reference/Interpreter.h"
 #include "runtime/Allocator.h"
 #include "runtime/Environment.h"
@@ -85,6 +84,12 @@ size_t compileCount() { return compiles; }
 
 // Compiling
 
+lowering::ProgramOptions programOptions() {
+  lowering::ProgramOptions options;
+  options.fuse = runtime::readFlag(runtime::Variable::Fuse).value_or(true);
+  return options;
+}
+
 static std::shared_ptr<runtime::Executable>
 compileSlice(const Slice &slice, std::source_location place,
              const std::optional<std::string> &dump) {
@@ -95,8 +100,7 @@ compileSlice(const Slice &slice, std::source_location place,
     return success();
   });
   OwningOpRef<ModuleOp> module = copySlice(slice, context);
-  lowering::ProgramOptions options;
-  options.fuse = runtime::readFlag(runtime::Variable::Fuse).value_or(true);
+  lowering::ProgramOptions options = programOptions();
   options.dump = dump.value_or("");
   std::string error;
   auto executable = lowering::compile(*module, options, error);

@@ -2,7 +2,9 @@
 #pragma once
 
 #include "frontend/Slice.h"
+#include "lowering/Compiler.h"
 #include "runtime/Executable.h"
+#include "tessera/Lower.h"
 
 namespace tessera::detail {
 
@@ -16,6 +18,12 @@ std::vector<runtime::Storage> run(Trace &trace, const Slice &slice,
                                   std::vector<runtime::Storage> inputs,
                                   const Device &device, const char *what,
                                   std::source_location place);
+
+/// A slice's program to look at; it is compiled for the CPU and not run.
+Lowered lowerSlice(const Slice &slice, std::source_location place);
+
+/// How this process compiles programs, as its environment says.
+lowering::ProgramOptions programOptions();
 
 /// How many programs were compiled by this process.
 size_t compileCount();

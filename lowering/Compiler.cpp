@@ -46,20 +46,48 @@ static runtime::BufferInfo bufferOf(Type type, int aliasOf = -1) {
                                    {shape.begin(), shape.end()}, aliasOf);
 }
 
+static Stage stageOfDump(DumpStage stage) {
+  switch (stage) {
+  case DumpStage::Loops:
+    return Stage::loops;
+  case DumpStage::LLVM:
+    return Stage::llvm;
+  case DumpStage::Code:
+    return Stage::code;
+  }
+  llvm_unreachable("unknown stage");
+}
+
 namespace {
 /// One compilation: stages, then code. A program that the disk cache knows
 /// skips the stages.
 class Compilation {
 public:
-  Compilation(ModuleOp module, const ProgramOptions &options,
+  Compilation(ModuleOp module, const ProgramOptions &options, Dump &dump,
               std::string &error)
-      : module(module), options(options), error(error),
-        dump(options.dump.empty()
-                 ? runtime::readVariable(runtime::Variable::Dump).value_or("")
-                 : options.dump,
-             mainFunction(module).getLoc()) {}
+      : module(module), options(options), dump(dump), error(error) {}
 
   FailureOr<std::shared_ptr<runtime::Executable>> run() {
+    if (failed(prepare()))
+      return failure();
+    std::string key = programKey();
+    if (auto known = fromCache(key))
+      return known;
+    return compileAnew(key);
+  }
+
+  LogicalResult runTo(Stage last) {
+    if (failed(prepare()) || failed(runStages(last)))
+      return failure();
+    if (last <= Stage::plan)
+      return success();
+    auto objects =
+        compileKernelObjects(kernelJobs(mainFunction(module), target), compile);
+    return objects ? success() : fail(objects.takeError());
+  }
+
+private:
+  LogicalResult prepare() {
     auto host = hostTargetOrError();
     if (!host)
       return fail(host.takeError());
@@ -69,16 +97,32 @@ public:
                           ? options.threads
                           : std::max(1u, std::thread::hardware_concurrency());
     compile.expandMath = expandKernelMath;
-    if (dump.enabled())
+    if (isObserved())
       compile.dump = [this](const KernelJob &job, DumpStage stage,
-                            StringRef text) { dump.kernel(job, stage, text); };
-    std::string key = programKey();
-    if (auto known = fromCache(key))
-      return known;
-    return compileAnew(key);
+                            StringRef text) {
+        observe(stageOfDump(stage), job.name, text);
+      };
+    return success();
   }
 
-private:
+  bool isObserved() const { return dump.enabled() || options.observe; }
+
+  void observe(Stage stage, StringRef kernel, StringRef text) {
+    dump.write(stage, kernel, text);
+    if (options.observe)
+      options.observe(stage, kernel, text);
+  }
+
+  void observeModule(Stage stage) {
+    if (!isObserved())
+      return;
+    std::string text;
+    llvm::raw_string_ostream out(text);
+    module.print(out,
+                 OpPrintingFlags().enableDebugInfo(true, /*prettyForm=*/false));
+    observe(stage, "", text);
+  }
+
   /// What determines the code: the program without its locations, and how it is
   /// compiled.
   std::string programKey() {
@@ -89,7 +133,7 @@ private:
   }
 
   std::shared_ptr<runtime::Executable> fromCache(const std::string &key) {
-    if (dump.enabled())
+    if (isObserved())
       return nullptr;
     auto bytes = ObjectCache::instance().get("program", key);
     auto entry = bytes ? decodeProgram(*bytes) : std::nullopt;
@@ -115,7 +159,7 @@ private:
 
   FailureOr<std::shared_ptr<runtime::Executable>>
   compileAnew(const std::string &key) {
-    if (failed(runStages()))
+    if (failed(runStages(Stage::plan)))
       return failure();
     std::vector<KernelJob> jobs = kernelJobs(mainFunction(module), target);
     auto kernels = compileKernels(jobs, compile);
@@ -127,28 +171,42 @@ private:
       return fail(code.takeError());
     for (const KernelJob &job : jobs)
       entry.kernelKeys.push_back(job.key);
-    if (!dump.enabled())
+    if (!isObserved())
       ObjectCache::instance().put("program", key, encodeProgram(entry));
     return makeExecutable(entry.plan, *code);
   }
 
-  LogicalResult runStages() {
+  /// Runs the stages that remain up to `last`.
+  LogicalResult runStages(Stage last) {
     ScopedDiagnosticHandler handler(
         module.getContext(), [&](Diagnostic &diagnostic) {
           llvm::raw_string_ostream(error) << diagnostic << "\n";
           return success();
         });
-    dump.module("0-trace.mlir", module);
-    if (failed(toTensorStage(module)))
+    FailureOr<Stage> stage = stageOf(module);
+    if (failed(stage))
       return failure();
-    dump.module("1-tensor.mlir", module);
-    if (failed(toKernelsStage(module, options.fuse)))
-      return failure();
-    dump.module("2-kernels.mlir", module);
-    if (failed(toPlanStage(module)))
-      return failure();
-    dump.module("3-plan.mlir", module);
+    markStage(module, *stage);
+    observeModule(*stage);
+    for (Stage next : {Stage::tensor, Stage::kernels, Stage::plan}) {
+      if (next <= *stage || next > last)
+        continue;
+      if (failed(advance(next)))
+        return failure();
+      observeModule(next);
+    }
     return success();
+  }
+
+  LogicalResult advance(Stage next) {
+    switch (next) {
+    case Stage::tensor:
+      return toTensorStage(module);
+    case Stage::kernels:
+      return toKernelsStage(module, options.fuse);
+    default:
+      return toPlanStage(module);
+    }
   }
 
   LogicalResult fail(llvm::Error reason) {
@@ -174,8 +232,8 @@ private:
 
   ModuleOp module;
   const ProgramOptions &options;
+  Dump &dump;
   std::string &error;
-  Dump dump;
   TargetInfo target;
   KernelCompileOptions compile;
 };
@@ -183,7 +241,34 @@ private:
 
 FailureOr<std::shared_ptr<runtime::Executable>>
 compile(ModuleOp module, const ProgramOptions &options, std::string &error) {
-  return Compilation(module, options, error).run();
+  Dump dump(options.dump.empty()
+                ? runtime::readVariable(runtime::Variable::Dump).value_or("")
+                : options.dump,
+            module.getLoc());
+  return Compilation(module, options, dump, error).run();
+}
+
+LogicalResult lowerTo(ModuleOp module, Stage last,
+                      const ProgramOptions &options, std::string &error) {
+  Dump none("", module.getLoc());
+  return Compilation(module, options, none, error).runTo(last);
+}
+
+llvm::Expected<std::string> compileKernel(StringRef text, Stage stage,
+                                          const TargetInfo &target) {
+  if (stage == Stage::llvm)
+    return compileIR(text, target);
+  if (stage != Stage::loops)
+    return llvm::createStringError("a kernel is compiled from its loops stage "
+                                   "or its llvm stage, not from the " +
+                                   nameOf(stage) + " stage");
+  KernelCompileOptions options;
+  options.target = target;
+  options.expandMath = expandKernelMath;
+  auto object = compileLoops(text, options);
+  if (!object)
+    return object.takeError();
+  return std::move(object->bytes);
 }
 
 } // namespace tessera::lowering

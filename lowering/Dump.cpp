@@ -11,17 +11,16 @@ using namespace mlir;
 
 namespace tessera::lowering {
 
-/// The innermost file and line of a location.
-static FileLineColLoc fileOf(Location loc) {
+FileLineColLoc userPlace(Location loc) {
   if (auto file = dyn_cast<FileLineColLoc>(loc))
     return file;
   if (auto call = dyn_cast<CallSiteLoc>(loc))
-    return fileOf(call.getCaller());
+    return userPlace(call.getCaller());
   if (auto name = dyn_cast<NameLoc>(loc))
-    return fileOf(name.getChildLoc());
+    return userPlace(name.getChildLoc());
   if (auto fused = dyn_cast<FusedLoc>(loc))
     for (Location part : fused.getLocations())
-      if (FileLineColLoc file = fileOf(part))
+      if (FileLineColLoc file = userPlace(part))
         return file;
   return {};
 }
@@ -36,7 +35,7 @@ Dump::Dump(std::string root, Location place) {
   if (root.empty())
     return;
   static std::atomic<int> count = 0;
-  FileLineColLoc file = fileOf(place);
+  FileLineColLoc file = userPlace(place);
   std::string name = "program";
   if (file)
     name = (llvm::sys::path::stem(file.getFilename().strref()) + "-" +
@@ -52,35 +51,25 @@ Dump::Dump(std::string root, Location place) {
     folder = path.str();
 }
 
-void Dump::write(const std::string &name, StringRef text) {
+static std::string fileName(Stage stage, StringRef kernel) {
+  static constexpr StringRef kEnds[] = {".mlir", ".mlir", ".mlir", ".mlir",
+                                        ".mlir", ".ll",   ".s"};
+  int number = static_cast<int>(stage);
+  return (Twine(number) + "-" + (kernel.empty() ? nameOf(stage) : kernel) +
+          kEnds[number])
+      .str();
+}
+
+void Dump::write(Stage stage, StringRef kernel, StringRef text) {
+  if (!enabled())
+    return;
   llvm::SmallString<128> path(folder);
-  llvm::sys::path::append(path, name);
+  llvm::sys::path::append(path, fileName(stage, kernel));
   try {
     runtime::writeFileAtomic(path.str().str(),
                              std::string_view(text.data(), text.size()));
   } catch (const std::exception &error) {
     report(error.what());
-  }
-}
-
-void Dump::module(StringRef name, ModuleOp module) {
-  if (!enabled())
-    return;
-  std::string text;
-  llvm::raw_string_ostream out(text);
-  module.print(out,
-               OpPrintingFlags().enableDebugInfo(true, /*prettyForm=*/false));
-  write(name.str(), text);
-}
-
-void Dump::kernel(const KernelJob &job, DumpStage stage, StringRef text) {
-  switch (stage) {
-  case DumpStage::Loops:
-    return write("4-" + job.name + ".mlir", text);
-  case DumpStage::LLVM:
-    return write("5-" + job.name + ".ll", text);
-  case DumpStage::Code:
-    return write("6-" + job.name + ".s", text);
   }
 }
 

@@ -2,11 +2,14 @@
 #ifndef TESSERA_LOWERING_DUMP_H
 #define TESSERA_LOWERING_DUMP_H
 
-#include "lowering/CodeGen/CompileKernels.h"
-#include "mlir/IR/BuiltinOps.h"
+#include "lowering/Stage.h"
 #include <string>
 
 namespace tessera::lowering {
+
+/// The innermost file and line of a location that belong to the user; null if
+/// there is none.
+mlir::FileLineColLoc userPlace(mlir::Location loc);
 
 /// One compilation's folder `ROOT/NNN-file-line/`, numbered in the order of the
 /// compilations of this process. Files that cannot be written are reported once
@@ -18,12 +21,16 @@ public:
   Dump(std::string root, mlir::Location place);
 
   bool enabled() const { return !folder.empty(); }
-  void module(llvm::StringRef name, mlir::ModuleOp module);
-  void kernel(const KernelJob &job, DumpStage stage, llvm::StringRef text);
+  /// Writes one stage as one file:
+  /// - 0-trace.mlir, 1-tensor.mlir, 2-kernels.mlir, 3-plan.mlir: the program;
+  /// - 4-KERNEL.mlir, 5-KERNEL.ll, 6-KERNEL.s: a kernel as loops, as LLVM IR
+  ///   after LLVM's passes, as assembly. Equal kernels are one, under the name
+  ///   of the first.
+  /// All have the user's locations. 0 to 3 are what compile() takes, 4 and 5
+  /// what compileKernel() takes.
+  void write(Stage stage, llvm::StringRef kernel, llvm::StringRef text);
 
 private:
-  void write(const std::string &name, llvm::StringRef text);
-
   std::string folder;
 };
 

@@ -1,7 +1,16 @@
-// The stages as passes, for tools. Each works on the function `main`.
+// The stages as passes, for tools.
 #include "lowering/Passes.h"
 #include "dialects/Tessera/IR/Tessera.h"
+#include "lowering/Math/ExpandMath.h"
 #include "lowering/Pipeline.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
 
@@ -10,19 +19,14 @@ namespace tessera::lowering {
 #define GEN_PASS_DEF_TOTENSORPASS
 #define GEN_PASS_DEF_TOKERNELSPASS
 #define GEN_PASS_DEF_TOPLANPASS
+#define GEN_PASS_DEF_TOLOOPSPASS
+#define GEN_PASS_DEF_TOLLVMPASS
 #include "lowering/Passes.h.inc"
-
-static LogicalResult requireMain(ModuleOp module) {
-  func::FuncOp function = mainFunction(module);
-  if (!function || function.isExternal() || !function.getBody().hasOneBlock())
-    return module.emitError("a program is a function named main of one block");
-  return success();
-}
 
 namespace {
 struct ToTensorPass : impl::ToTensorPassBase<ToTensorPass> {
   void runOnOperation() override {
-    if (failed(requireMain(getOperation())) ||
+    if (failed(verifyStage(getOperation(), Stage::trace)) ||
         failed(toTensorStage(getOperation())))
       signalPassFailure();
   }
@@ -31,7 +35,7 @@ struct ToTensorPass : impl::ToTensorPassBase<ToTensorPass> {
 struct ToKernelsPass : impl::ToKernelsPassBase<ToKernelsPass> {
   using ToKernelsPassBase::ToKernelsPassBase;
   void runOnOperation() override {
-    if (failed(requireMain(getOperation())) ||
+    if (failed(verifyStage(getOperation(), Stage::tensor)) ||
         failed(toKernelsStage(getOperation(), fuse)))
       signalPassFailure();
   }
@@ -39,8 +43,49 @@ struct ToKernelsPass : impl::ToKernelsPassBase<ToKernelsPass> {
 
 struct ToPlanPass : impl::ToPlanPassBase<ToPlanPass> {
   void runOnOperation() override {
-    if (failed(requireMain(getOperation())) ||
+    if (failed(verifyStage(getOperation(), Stage::kernels)) ||
         failed(toPlanStage(getOperation())))
+      signalPassFailure();
+  }
+};
+
+/// The target of an option, or this machine's.
+static FailureOr<TargetInfo> targetOf(StringRef cpu, ModuleOp module) {
+  auto target = cpu.empty() ? hostTargetOrError() : targetFor(cpu);
+  if (!target)
+    return module.emitError(llvm::toString(target.takeError()));
+  return *target;
+}
+
+struct ToLoopsPass : impl::ToLoopsPassBase<ToLoopsPass> {
+  using ToLoopsPassBase::ToLoopsPassBase;
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    FailureOr<TargetInfo> target = targetOf(cpu, module);
+    if (failed(target) || failed(verifyStage(module, Stage::plan)))
+      return signalPassFailure();
+    SmallVector<OwningOpRef<ModuleOp>> kernels;
+    for (KernelJob &job : kernelJobs(mainFunction(module), *target)) {
+      auto kernel = job.build(getContext());
+      if (failed(kernel))
+        return signalPassFailure();
+      (*kernel)->setName(job.name);
+      kernels.push_back(std::move(*kernel));
+    }
+    module.getBody()->clear();
+    for (OwningOpRef<ModuleOp> &kernel : kernels)
+      module.push_back(kernel.release());
+    markStage(module, Stage::loops);
+  }
+};
+
+struct ToLLVMPass : impl::ToLLVMPassBase<ToLLVMPass> {
+  using ToLLVMPassBase::ToLLVMPassBase;
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    FailureOr<TargetInfo> target = targetOf(cpu, module);
+    LowerOptions options{expandKernelMath, ""};
+    if (failed(target) || failed(lowerKernelModule(module, *target, options)))
       signalPassFailure();
   }
 };

@@ -53,4 +53,48 @@ def ToPlanPass : Pass<"tessera-to-plan", "::mlir::ModuleOp"> {
   }];
 }
 
+def CpuOption : Option<"cpu", "cpu", "std::string", /*default=*/"",
+                         "The CPU to compile for, such as x86-64-v3; this machine's if empty">;
+
+def ToLoopsPass : Pass<"tessera-to-loops", "::mlir::ModuleOp"> {
+  let summary = "Plan stage to loops stage: a module of loops for each kernel";
+  let description = [{
+    Runs the emitter of each kernel. The program becomes a list of modules, named as in a dump; the plan's calls are not
+    part of them.
+
+    ```mlir
+    %0 = tessera.kernel loop(%a) attributes {places = [#tessera.place<result, 0>]} : ...
+    ```
+    becomes
+    ```mlir
+    module @loop_0 {
+      func.func @loop(%a: memref<8xf32>, %0: memref<8xf32>, %begin: index, %end: index) attributes {tessera.launch = 1} { ... }
+    }
+    ```
+  }];
+  let options = [CpuOption];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect", "::mlir::math::MathDialect",
+                           "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
+}
+
+def ToLLVMPass : Pass<"tessera-to-llvm", "::mlir::ModuleOp"> {
+  let summary = "Loops stage to the LLVM dialect, for one kernel";
+  let description = [{
+    Expands math functions, checks the contract of kernel modules, and lowers one of them, a file `4-KERNEL.mlir` of a
+    dump, to the LLVM dialect. What `mlir-translate --mlir-to-llvmir` makes of it is the LLVM stage before LLVM's passes.
+
+    ```mlir
+    func.func @loop(%a: memref<8xf32>, %b: memref<8xf32>, %begin: index, %end: index) attributes {tessera.launch = 1}
+    ```
+    becomes
+    ```mlir
+    llvm.func internal @loop.body(%a: !llvm.ptr, %b: !llvm.ptr, %begin: i64, %end: i64)
+    llvm.func @loop(%buffers: !llvm.ptr, %begin: i64, %end: i64)
+    ```
+  }];
+  let options = [CpuOption];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::cf::ControlFlowDialect",
+                           "::mlir::affine::AffineDialect", "::mlir::ub::UBDialect"];
+}
+
 #endif

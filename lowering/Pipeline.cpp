@@ -3,6 +3,7 @@
 #include "dialects/Tessera/IR/Tessera.h"
 #include "dialects/Tessera/Transforms/Decompose.h"
 #include "dialects/Tessera/Transforms/Fuse.h"
+#include "dialects/Tessera/Transforms/LocateConstants.h"
 #include "dialects/Tessera/Transforms/SimplifyProducts.h"
 #include "lowering/CPU/Emit.h"
 #include "lowering/CodeGen/Hash.h"
@@ -14,7 +15,6 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "mlir/IR/Verifier.h"
 #include "mlir/Transforms/CSE.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -24,8 +24,10 @@ using namespace tessera::ir;
 
 namespace tessera::lowering {
 
-func::FuncOp mainFunction(ModuleOp module) {
-  return module.lookupSymbol<func::FuncOp>("main");
+static LogicalResult finish(ModuleOp module, Stage stage) {
+  locateConstants(mainFunction(module));
+  markStage(module, stage);
+  return verifyStage(module, stage);
 }
 
 /// Folds, applies the canonical forms of the dialect's ops, and merges common
@@ -47,26 +49,24 @@ LogicalResult toTensorStage(ModuleOp module) {
   simplify(function);
   simplifyProducts(function);
   simplify(function);
-  return verify(module);
+  return finish(module, Stage::tensor);
 }
 
 LogicalResult toKernelsStage(ModuleOp module, bool fuse) {
   formKernels(mainFunction(module), fuse);
-  return verify(module);
+  return finish(module, Stage::kernels);
 }
 
 LogicalResult toPlanStage(ModuleOp module) {
   planMemory(mainFunction(module));
-  if (failed(verify(module)))
-    return failure();
-  return verifyPlan(mainFunction(module));
+  return finish(module, Stage::plan);
 }
 
 /// A module that holds a copy of the kernel in a function of the kernel's
 /// inputs.
 static OwningOpRef<ModuleOp> isolate(KernelOp kernel) {
   OpBuilder builder(kernel.getContext());
-  OwningOpRef<ModuleOp> module = ModuleOp::create(builder.getUnknownLoc());
+  OwningOpRef<ModuleOp> module = ModuleOp::create(kernel.getLoc());
   builder.setInsertionPointToEnd(module->getBody());
   auto type = builder.getFunctionType(kernel.getInputs().getTypes(),
                                       kernel.getOutputs().getTypes());

@@ -4,9 +4,12 @@
 #define TESSERA_LOWERING_PIPELINE_H
 
 #include "lowering/CodeGen/CompileKernels.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "lowering/Stage.h"
 
 namespace tessera::lowering {
+
+// Each takes a module that keeps the contract of the stage before, and leaves
+// one that keeps its own and is marked with it.
 
 /// Trace to tensor: composites decomposed, constants folded, common
 /// subexpressions merged, products in canonical form.
@@ -17,9 +20,6 @@ llvm::LogicalResult toKernelsStage(mlir::ModuleOp module, bool fuse);
 
 /// Kernels to plan: every value has a place in memory.
 llvm::LogicalResult toPlanStage(mlir::ModuleOp module);
-
-/// The function that a program's module consists of.
-mlir::func::FuncOp mainFunction(mlir::ModuleOp module);
 
 /// The jobs that compile the kernels of a plan-stage function, in order.
 std::vector<KernelJob> kernelJobs(mlir::func::FuncOp function,

@@ -4,7 +4,7 @@
 #include "examples/digits/Progress.h"
 #include <tessera/tessera.h>
 
-#include <cstring>
+#include <charconv>
 #include <fstream>
 #include <iostream>
 #include <numeric>
@@ -36,6 +36,16 @@ Tensor labels(const Dataset &data) {
   return Tensor::from(data.labels, {int64_t(data.size())});
 }
 
+size_t parseCount(const std::string &flag, const std::string &text) {
+  size_t count = 0;
+  auto [end, error] =
+      std::from_chars(text.data(), text.data() + text.size(), count);
+  if (error != std::errc() || end != text.data() + text.size() || count == 0)
+    throw std::invalid_argument(flag + " needs a positive number, not '" +
+                                text + "'");
+  return count;
+}
+
 Options parse(int argc, char **argv) {
   Options options;
   for (int i = 1; i < argc; ++i) {
@@ -46,7 +56,7 @@ Options parse(int argc, char **argv) {
       return std::string(argv[i]);
     };
     if (flag == "--epochs")
-      options.epochs = std::stoul(value());
+      options.epochs = parseCount(flag, value());
     else if (flag == "--lazy")
       options.lazy = true;
     else if (flag == "--data")
@@ -62,7 +72,8 @@ Options parse(int argc, char **argv) {
 }
 
 void write(const std::string &path, const std::string &text) {
-  std::ofstream(path) << text;
+  if (!(std::ofstream(path) << text).flush())
+    throw std::runtime_error(path + ": cannot be written");
   std::cout << "wrote " << path << "\n";
 }
 
@@ -80,6 +91,10 @@ double accuracy(Mlp &model, const Dataset &data,
 
 int run(const Options &options) {
   Dataset all = digits::readDigits(options.data);
+  if (all.size() <= kTrain)
+    throw std::runtime_error(options.data + ": needs more than " +
+                             std::to_string(kTrain) + " images, and has " +
+                             std::to_string(all.size()));
   // The file has one writer after another; mixed, each half sees all of them.
   std::vector<size_t> order(all.size());
   std::iota(order.begin(), order.end(), 0);

@@ -3,6 +3,7 @@
 #include "lowering/CodeGen/CompileKernels.h"
 #include "lowering/CodeGen/Optimize.h"
 #include "mlir/IR/Diagnostics.h"
+#include "mlir/Parser/Parser.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/DataExtractor.h"
 #include "llvm/Support/raw_ostream.h"
@@ -97,40 +98,49 @@ public:
         [this](mlir::Diagnostic &diagnostic) { record(diagnostic); });
   }
 
+  using Observe = function_ref<void(DumpStage, StringRef)>;
+
   Expected<KernelObject> compile(const KernelJob &job, StringRef cacheKey,
-                                 std::mutex &dumpMutex) {
+                                 Observe observe) {
     diagnostics.clear();
-    auto failed = [&] {
-      return textError(
-          "internal error: kernel " + job.name + ": " +
-          (diagnostics.empty() ? "the emitter failed" : diagnostics));
-    };
     mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> module =
         job.build(context);
     if (mlir::failed(module) || !*module)
-      return failed();
-    auto dump = [&](DumpStage stage, StringRef text) {
-      std::lock_guard<std::mutex> lock(dumpMutex);
-      options.dump(job, stage, text);
-    };
+      return failure("kernel " + job.name, "the emitter failed");
+    setSuffix(**module, suffixOfKey(cacheKey));
+    return compile(**module, "kernel " + job.name, observe);
+  }
+
+  /// From the text of a kernel module.
+  Expected<KernelObject> compile(StringRef text, StringRef name) {
+    diagnostics.clear();
+    auto module = mlir::parseSourceString<mlir::ModuleOp>(text, &context, name);
+    if (!module)
+      return failure(name, "it does not parse");
+    return compile(*module, name, [](DumpStage, StringRef) {});
+  }
+
+private:
+  Expected<KernelObject> compile(mlir::ModuleOp module, const Twine &name,
+                                 Observe observe) {
     if (options.dump)
-      dump(DumpStage::Loops, print(**module));
+      observe(DumpStage::Loops, print(module));
     KernelObject object;
-    LowerOptions lower{options.expandMath, suffixOfKey(cacheKey)};
-    if (mlir::failed(lowerKernelModule(**module, options.target, lower,
-                                       &object.launches)))
-      return failed();
-    Expected<IRModule> ir = translateToIR(**module);
+    LowerOptions lower{options.expandMath, takeSuffix(module)};
+    if (mlir::failed(
+            lowerKernelModule(module, options.target, lower, &object.launches)))
+      return failure(name, "it cannot be lowered");
+    Expected<IRModule> ir = translateToIR(module);
     if (!ir)
       return ir.takeError();
     if (Error error = optimize(*ir, options.target))
       return std::move(error);
     if (options.dump) {
-      dump(DumpStage::LLVM, printIR(*ir));
+      observe(DumpStage::LLVM, printIR(*ir));
       Expected<std::string> assembly = emitAssembly(*ir, options.target);
       if (!assembly)
         return assembly.takeError();
-      dump(DumpStage::Code, *assembly);
+      observe(DumpStage::Code, *assembly);
     }
     Expected<std::string> bytes = emitObject(std::move(*ir), options.target);
     if (!bytes)
@@ -139,7 +149,25 @@ public:
     return object;
   }
 
-private:
+  Error failure(const Twine &name, StringRef otherwise) {
+    return textError("internal error: " + name + ": " +
+                     (diagnostics.empty() ? otherwise : diagnostics));
+  }
+
+  // A kernel module carries the end of its exported names with it, so that its
+  // text compiles to the same object.
+  static constexpr StringRef kSuffix = "tessera.symbol_suffix";
+
+  void setSuffix(mlir::ModuleOp module, StringRef suffix) {
+    module->setAttr(kSuffix, mlir::StringAttr::get(&context, suffix));
+  }
+
+  static std::string takeSuffix(mlir::ModuleOp module) {
+    auto suffix =
+        dyn_cast_or_null<mlir::StringAttr>(module->removeAttr(kSuffix));
+    return suffix ? suffix.getValue().str() : "";
+  }
+
   void record(mlir::Diagnostic &diagnostic) {
     if (diagnostic.getSeverity() != mlir::DiagnosticSeverity::Error)
       return;
@@ -153,7 +181,8 @@ private:
   static std::string print(mlir::ModuleOp module) {
     std::string text;
     raw_string_ostream os(text);
-    module.print(os, mlir::OpPrintingFlags().enableDebugInfo(true, true));
+    module.print(os, mlir::OpPrintingFlags().enableDebugInfo(
+                         /*enable=*/true, /*prettyForm=*/false));
     return text;
   }
 
@@ -246,8 +275,11 @@ private:
         }
     if (!worker)
       worker.emplace(options);
-    Expected<KernelObject> object =
-        worker->compile(*task.job, task.cacheKey, dumpMutex);
+    Expected<KernelObject> object = worker->compile(
+        *task.job, task.cacheKey, [&](DumpStage stage, StringRef text) {
+          std::lock_guard<std::mutex> lock(dumpMutex);
+          options.dump(*task.job, stage, text);
+        });
     if (!object)
       return object.takeError();
     task.object = std::move(*object);
@@ -299,6 +331,20 @@ compileKernelObjects(ArrayRef<KernelJob> jobs,
   for (size_t task : compilation.taskOfJob)
     objects.push_back(compilation.tasks[task].object);
   return objects;
+}
+
+Expected<KernelObject> compileLoops(StringRef text,
+                                    const KernelCompileOptions &options) {
+  KernelCompileOptions silent = options;
+  silent.dump = nullptr;
+  return Worker(silent).compile(text, "the kernel module");
+}
+
+Expected<std::string> compileIR(StringRef text, const TargetInfo &target) {
+  Expected<IRModule> ir = parseIR(text);
+  if (!ir)
+    return ir.takeError();
+  return emitObject(std::move(*ir), target);
 }
 
 } // namespace tessera::lowering

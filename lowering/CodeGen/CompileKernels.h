@@ -61,4 +61,14 @@ llvm::Expected<std::vector<KernelObject>>
 compileKernelObjects(llvm::ArrayRef<KernelJob> jobs,
                      const KernelCompileOptions &options);
 
+/// Compiles the text of a kernel module, as a dump shows it in the loops stage:
+/// the same object as that of the compilation that was dumped, given the same
+/// target and `expandMath`.
+llvm::Expected<KernelObject> compileLoops(llvm::StringRef text,
+                                          const KernelCompileOptions &options);
+
+/// The same from the LLVM stage: the object's bytes.
+llvm::Expected<std::string> compileIR(llvm::StringRef text,
+                                      const TargetInfo &target);
+
 } // namespace tessera::lowering

@@ -215,6 +215,9 @@ Expected<std::string> generateCode(llvm::Module &module,
   if (!backend)
     return backend.takeError();
   (*backend)->machine->setOptLevel(level);
+  // A compilation without optimisation, such as that of a plan's entry, leaves
+  // the fast instruction selector switched on in the machine.
+  (*backend)->machine->setFastISel(false);
   setTarget(module, target, *(*backend)->machine);
   SmallString<0> *code = new SmallString<0>;
   bool possible = true;

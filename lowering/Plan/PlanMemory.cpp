@@ -4,6 +4,7 @@
 #include "lowering/Plan/PlanMemory.h"
 #include "dialects/Tessera/IR/Tessera.h"
 #include "lowering/Plan/InPlace.h"
+#include "llvm/ADT/SmallBitVector.h"
 
 using namespace mlir;
 using namespace tessera::ir;
@@ -119,14 +120,17 @@ void planMemory(func::FuncOp function) {
                     IntegerAttr::get(IntegerType::get(context, 64), arena));
 }
 
-/// Whether an output lies inside its result or the arena.
-static bool fits(PlaceAttr place, Value output, int64_t numResults,
+/// Whether an output's place holds it: a result of its size, or the arena.
+static bool fits(PlaceAttr place, Value output, func::FuncOp function,
                  int64_t arena) {
-  int64_t offset = place.getOffset();
-  if (place.getSpace() == Space::result)
-    return offset >= 0 && offset < numResults;
-  return offset >= 0 && offset % kAlignment == 0 &&
-         byteSize(tensorType(output)) <= arena - offset;
+  int64_t offset = place.getOffset(), bytes = byteSize(tensorType(output));
+  if (offset < 0)
+    return false;
+  if (place.getSpace() == Space::arena)
+    return offset % kAlignment == 0 && bytes <= arena - offset;
+  ArrayRef<Type> results = function.getResultTypes();
+  return offset < int64_t(results.size()) &&
+         byteSize(cast<RankedTensorType>(results[offset])) == bytes;
 }
 
 /// Where a value lies that a kernel overwrites: as a kernel's output where that
@@ -149,9 +153,8 @@ static LogicalResult verifyPlaces(KernelOp kernel, func::FuncOp function,
                                   int64_t arena) {
   for (auto [i, output] : llvm::enumerate(kernel.getOutputs())) {
     auto place = cast<PlaceAttr>((*kernel.getPlaces())[i]);
-    if (!fits(place, output, function.getNumResults(), arena))
-      return kernel.emitError("has an output outside the arena and the "
-                              "results");
+    if (!fits(place, output, function, arena))
+      return kernel.emitError("has an output that its place does not hold");
     int64_t input = kernel.overwrittenInput(i);
     if (input >= 0 &&
         placeOf(storedValue(kernel.getInputs()[input]), function) != place)
@@ -187,6 +190,7 @@ LogicalResult verifyPlan(func::FuncOp function) {
   if (!arena || arena.getInt() < 0)
     return function.emitError(
         "the plan stage needs the size of the arena, `tessera.arena`");
+  llvm::SmallBitVector written(function.getNumResults());
   for (Operation &op : function.getBody().front().without_terminator()) {
     if (isa<ReshapeOp>(op))
       continue;
@@ -196,7 +200,13 @@ LogicalResult verifyPlan(func::FuncOp function) {
           "the plan stage holds only kernels with places, and reshapes");
     if (failed(verifyPlaces(kernel, function, arena.getInt())))
       return failure();
+    for (auto place : kernel.getPlaces()->getAsRange<PlaceAttr>())
+      if (place.getSpace() == Space::result)
+        written.set(place.getOffset());
   }
+  if (!written.all())
+    return function.emitError("no kernel writes result ")
+           << written.find_first_unset();
   return verifyAliases(function);
 }
 

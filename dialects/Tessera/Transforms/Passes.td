@@ -27,6 +27,24 @@ def DecomposePass : Pass<"tessera-decompose"> {
   let dependentDialects = ["::tessera::ir::TesseraDialect"];
 }
 
+def LocateConstantsPass : Pass<"tessera-locate-constants"> {
+  let summary = "Gives constants without a place that of their first user";
+  let description = [{
+    Folding merges equal constants of several lines and leaves their location unknown; an error or a profile that comes
+    to one must still show a line of the user. Every op whose location is unknown gets that of its first user.
+
+    ```mlir
+    %0 = tessera.constant 2.000000e+00 : f32 : tensor<3xf32> loc(unknown)
+    %1 = tessera.mul %x, %0 : tensor<3xf32> loc("train.cpp":12:9)
+    ```
+    becomes
+    ```mlir
+    %0 = tessera.constant 2.000000e+00 : f32 : tensor<3xf32> loc("train.cpp":12:9)
+    %1 = tessera.mul %x, %0 : tensor<3xf32> loc("train.cpp":12:9)
+    ```
+  }];
+}
+
 def AutodiffPass : Pass<"tessera-autodiff", "::mlir::ModuleOp"> {
   let summary = "Adds derivatives of functions to a module";
   let description = [{

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tessera/Autodiff.h"
+#include "tessera/Lower.h"
 
 #include <any>
 #include <mutex>
@@ -45,6 +46,8 @@ public:
   const std::vector<Tensor> &inputs() const;
   /// Ends the tracing.
   std::shared_ptr<const JitProgram> finish(std::span<const Tensor> results);
+  /// Ends the tracing, for a look at what was traced.
+  Lowered lower(std::span<const Tensor> results);
 
 private:
   struct State;
@@ -86,6 +89,12 @@ public:
   template <typename... Args> auto operator()(Args &&...args) const {
     return call(std::index_sequence_for<Args...>(),
                 std::forward<Args>(args)...);
+  }
+
+  /// The program of a call, traced anew and not run.
+  template <typename... Args> Lowered lower(Args &&...args) const {
+    return lowerCall(std::index_sequence_for<Args...>(),
+                     std::forward<Args>(args)...);
   }
 
 private:
@@ -133,6 +142,25 @@ private:
     if constexpr (!std::is_void_v<Result>)
       return with_leaves(std::any_cast<const Result &>(entry->result),
                          std::span<const Tensor>(results));
+  }
+
+  template <size_t... I, typename... Args>
+  Lowered lowerCall(std::index_sequence<I...>, Args &&...args) const {
+    using Result = Plain<decltype(shared->f(std::forward<Args>(args)...))>;
+    auto converted =
+        std::tuple<Argument<I, Args...>...>(convert<I, Args...>(args)...);
+    std::vector<Tensor> tensors;
+    Signature signature; // collected with the tensors
+    (collect<isInput<I, Args...>()>(std::get<I>(converted), tensors, signature),
+     ...);
+    JitTrace tracing(tensors, shared->place);
+    if constexpr (std::is_void_v<Result>) {
+      invoke<isInput<I, Args...>()...>(tracing, converted);
+      return tracing.lower({});
+    } else {
+      Result result = invoke<isInput<I, Args...>()...>(tracing, converted);
+      return tracing.lower(leaves(result));
+    }
   }
 
   template <size_t I, typename... Args>
@@ -183,11 +211,9 @@ private:
     return nullptr;
   }
 
-  template <typename Result, bool... Input, typename Converted>
-  std::shared_ptr<const Entry> trace(Converted &converted,
-                                     std::span<const Tensor> tensors,
-                                     Signature signature) const {
-    JitTrace tracing(tensors, shared->place);
+  /// Runs the function on what stands for its inputs.
+  template <bool... Input, typename Converted>
+  decltype(auto) invoke(JitTrace &tracing, Converted &converted) const {
     size_t next = 0;
     auto substitute =
         [&]<bool IsInput>(auto &argument,
@@ -201,19 +227,27 @@ private:
         return (argument);
       }
     };
-    auto entry = std::make_shared<Entry>();
-    entry->signature = std::move(signature);
     auto invoke = [&](auto &...argument) -> decltype(auto) {
       // Braces keep the order of evaluation.
       std::tuple<decltype(substitute(argument, std::bool_constant<Input>()))...>
           given{substitute(argument, std::bool_constant<Input>())...};
       return std::apply(shared->f, std::move(given));
     };
+    return std::apply(invoke, converted);
+  }
+
+  template <typename Result, bool... Input, typename Converted>
+  std::shared_ptr<const Entry> trace(Converted &converted,
+                                     std::span<const Tensor> tensors,
+                                     Signature signature) const {
+    JitTrace tracing(tensors, shared->place);
+    auto entry = std::make_shared<Entry>();
+    entry->signature = std::move(signature);
     if constexpr (std::is_void_v<Result>) {
-      std::apply(invoke, converted);
+      invoke<Input...>(tracing, converted);
       entry->program = tracing.finish({});
     } else {
-      Result result = std::apply(invoke, converted);
+      Result result = invoke<Input...>(tracing, converted);
       std::vector<Tensor> results = leaves(result);
       entry->program = tracing.finish(results);
       std::vector<Tensor> none(results.size());
@@ -241,5 +275,17 @@ auto jit(F f, JitOptions options = {},
          std::source_location place = std::source_location::current()) {
   return detail::Jitted<F>(std::move(f), options, place);
 }
+
+/// `Lowered l = lower(f, args...)`: the program that `jit(f)` would compile for
+/// these arguments, of which only the signature matters. Nothing is computed
+/// but captured values that are still to be, and no variable is assigned.
+template <detail::Function F, typename... Args> struct lower : Lowered {
+  explicit lower(F f, Args &&...args,
+                 std::source_location place = std::source_location::current())
+      : Lowered(detail::Jitted<F>(std::move(f), {}, place)
+                    .lower(std::forward<Args>(args)...)) {}
+};
+template <typename F, typename... Args>
+lower(F, Args &&...) -> lower<F, Args...>;
 
 } // namespace tessera

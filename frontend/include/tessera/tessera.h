@@ -9,6 +9,7 @@
 #include "tessera/Error.h"
 #include "tessera/Index.h"
 #include "tessera/Jit.h"
+#include "tessera/Lower.h"
 #include "tessera/Manipulation.h"
 #include "tessera/Module.h"
 #include "tessera/Optim.h"

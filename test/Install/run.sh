@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# Installs BUILD into a new folder, moves it, and builds and runs a stranger's project against it with each COMPILER.
+# usage: run.sh BUILD COMPILER...
+set -euo pipefail
+build=$1 here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
+shift
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cmake --install "$build" --prefix "$folder/first" >"$folder/log" || { cat "$folder/log" && exit 1; }
+mv "$folder/first" "$folder/prefix"
+prefix=$folder/prefix
+
+# expect FILE TEXT: the stranger's program printed TEXT.
+expect() {
+  grep -qF -- "$2" "$1" || { echo "missing in the output: $2" && cat "$1" && exit 1; }
+}
+
+for compiler in "$@"; do
+  project=$folder/$(basename "$compiler")
+  # Nothing of a compiler's headers may be needed: -Werror and no RTTI, as some users build.
+  cmake -S "$here/stranger" -B "$project" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_CXX_COMPILER="$compiler" \
+    -DCMAKE_CXX_FLAGS="-Wall -Wextra -Werror -fno-rtti" >"$folder/log"
+  cmake --build "$project" >"$folder/log" || { cat "$folder/log" && exit 1; }
+  TESSERA_CACHE=off "$project/stranger" >"$project/output"
+  expect "$project/output" "inner dimensions differ: f32[2,2] and f32[3,3]"
+  expect "$project/output" "stranger.cpp:21: [matmul]"
+  echo "$compiler: built and run"
+done
+
+# The other way to find it, and the tool.
+if command -v pkg-config >/dev/null; then
+  libraries=$(dirname "$(find "$prefix" -name tessera.pc)")
+  read -ra flags < <(PKG_CONFIG_PATH=$libraries pkg-config --cflags --libs tessera)
+  "$1" -std=c++20 "$here/stranger/stranger.cpp" "${flags[@]}" -o "$folder/by-pkg-config"
+  TESSERA_CACHE=off "$folder/by-pkg-config" >"$folder/output"
+  expect "$folder/output" "inner dimensions differ"
+  echo "pkg-config: built and run"
+fi
+"$prefix/bin/tessera-opt" --version >/dev/null
