@@ -3,10 +3,13 @@
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
+# What ./dev install builds: an installation needs no tests.
+add_custom_target(tessera-installed)
 set(_tessera_libraries "")
 foreach(_target IN ITEMS tessera tessera-runtime)
   if(TARGET ${_target})
     list(APPEND _tessera_libraries ${_target})
+    add_dependencies(tessera-installed ${_target})
     # The libraries find each other where they are installed, and LLVM's where they were linked from.
     set_target_properties(${_target} PROPERTIES INSTALL_RPATH "$ORIGIN" INSTALL_RPATH_USE_LINK_PATH ON)
     target_include_directories(${_target} INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
@@ -39,6 +42,7 @@ foreach(_tool IN ITEMS tessera-tool tessera-opt tessera-reduce tessera-lsp-serve
   if(TARGET ${_tool})
     set_target_properties(${_tool} PROPERTIES
       INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}" INSTALL_RPATH_USE_LINK_PATH ON)
+    add_dependencies(tessera-installed ${_tool})
     install(TARGETS ${_tool} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
   endif()
 endforeach()

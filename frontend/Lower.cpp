@@ -50,7 +50,7 @@ struct Lowered::State {
 
 private:
   void lowerTo(ModuleOp module, lowering::Stage last) {
-    lowering::ProgramOptions options = programOptions();
+    lowering::ProgramOptions options = programOptions(place);
     options.threads = 1; // so that kernels come in order
     options.observe = [this](lowering::Stage stage, llvm::StringRef kernel,
                              llvm::StringRef text) {

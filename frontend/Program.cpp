@@ -2,6 +2,7 @@
 #include "frontend/Program.h"
 
 #include "frontend/Recording.h"
+#include "lowering/CodeGen/Target.h"
 #include "lowering/Reference/Interpreter.h"
 #include "runtime/Allocator.h"
 #include "runtime/Environment.h"
@@ -84,9 +85,18 @@ size_t compileCount() { return compiles; }
 
 // Compiling
 
-lowering::ProgramOptions programOptions() {
+lowering::ProgramOptions programOptions(std::source_location place) {
+  auto refuse = [&](const std::string &text) {
+    throw ValueError(errorPlace(place), "compile", text);
+  };
   lowering::ProgramOptions options;
-  options.fuse = runtime::readFlag(runtime::Variable::Fuse).value_or(true);
+  try {
+    options.fuse = runtime::readFlag(runtime::Variable::Fuse).value_or(true);
+  } catch (const std::invalid_argument &error) {
+    refuse(error.what());
+  }
+  if (auto target = lowering::hostTargetOrError(); !target)
+    refuse(llvm::toString(target.takeError()));
   return options;
 }
 
@@ -100,7 +110,7 @@ compileSlice(const Slice &slice, std::source_location place,
     return success();
   });
   OwningOpRef<ModuleOp> module = copySlice(slice, context);
-  lowering::ProgramOptions options = programOptions();
+  lowering::ProgramOptions options = programOptions(place);
   options.dump = dump.value_or("");
   std::string error;
   auto executable = lowering::compile(*module, options, error);

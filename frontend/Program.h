@@ -22,8 +22,9 @@ std::vector<runtime::Storage> run(Trace &trace, const Slice &slice,
 /// A slice's program to look at; it is compiled for the CPU and not run.
 Lowered lowerSlice(const Slice &slice, std::source_location place);
 
-/// How this process compiles programs, as its environment says.
-lowering::ProgramOptions programOptions();
+/// How this process compiles programs, as its environment says. Throws
+/// ValueError for what the environment must not say.
+lowering::ProgramOptions programOptions(std::source_location place);
 
 /// How many programs were compiled by this process.
 size_t compileCount();

@@ -11,7 +11,7 @@ namespace tessera::runtime {
 // X(enumerator, name after TESSERA_, what it holds)
 #define TESSERA_VARIABLES(X)                                                   \
   X(Dump, "DUMP", "a folder for every stage of each program compiled")         \
-  X(Cache, "CACHE", "the folder of the kernel cache, or off")           \
+  X(Cache, "CACHE", "the folder of the kernel cache, or off")                  \
   X(Cpu, "CPU", "the CPU to compile for: x86-64-v3, znver3, native")           \
   X(Fuse, "FUSE", "0 switches fusion off")                                     \
   X(Threads, "THREADS", "how many threads compute")                            \

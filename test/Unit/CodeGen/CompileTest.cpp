@@ -2,6 +2,7 @@
 #include "KernelModules.h"
 #include "TemporaryFolder.h"
 #include "lowering/CodeGen/CompileKernels.h"
+#include "lowering/CodeGen/Optimize.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "runtime/HostAbi.h"
 #include "gtest/gtest.h"
@@ -75,6 +76,18 @@ TEST_F(Compile, MemoryThenDiskThenAnew) {
   options.dump = [](const KernelJob &, DumpStage, llvm::StringRef) {};
   kernels = llvm::cantFail(compileKernels(jobs, options));
   EXPECT_EQ(built, 4);
+}
+
+TEST(Object, UnoptimisedCompilationsLeaveOthersAlone) {
+  auto compile = [](llvm::CodeGenOptLevel level) {
+    IRModule ir = llvm::cantFail(
+        parseIR("define i64 @f(i64 %x) { %y = add i64 %x, 1\n ret i64 %y }"));
+    return llvm::cantFail(
+        emitObject(std::move(ir), hostTarget(), nullptr, level));
+  };
+  std::string before = compile(llvm::CodeGenOptLevel::Default);
+  EXPECT_TRUE(compile(llvm::CodeGenOptLevel::None) != before);
+  EXPECT_TRUE(compile(llvm::CodeGenOptLevel::Default) == before);
 }
 
 TEST_F(Compile, DamagedFilesAreCompiledAnew) {

@@ -139,5 +139,17 @@ TEST(LowerTest, refusesWhatIsNoProgram) {
                        "f32[2,3] and f32[2,3]"));
 }
 
+TEST(LowerTest, refusesWhatTheEnvironmentMustNotSay) {
+  auto f = [](Tensor a) { return exp(a); };
+  for (auto [name, value, text] :
+       {std::tuple("TESSERA_FUSE", "2", "TESSERA_FUSE=2: expected 0 or 1"),
+        std::tuple("TESSERA_CPU", "pdp11", "unknown CPU 'pdp11'")}) {
+    setenv(name, value, 1);
+    std::string error = errorOf<ValueError>([&] { lower(f, zeros({2})); });
+    EXPECT_TRUE(contains(error, text)) << error;
+    unsetenv(name);
+  }
+}
+
 } // namespace
 } // namespace tessera
