@@ -21,8 +21,3 @@ std::vector<runtime::Storage> run(Trace &trace, const Slice &slice,
 size_t compileCount();
 
 } // namespace tessera::detail
-
-namespace tessera {
-/// Forgets all compiled programs; those in use stay until they are done.
-void clear_cache();
-} // namespace tessera

@@ -10,6 +10,7 @@
 #include "tessera/Index.h"
 #include "tessera/Jit.h"
 #include "tessera/Manipulation.h"
+#include "tessera/Memory.h"
 #include "tessera/Module.h"
 #include "tessera/Optim.h"
 #include "tessera/Product.h"
