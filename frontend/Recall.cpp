@@ -33,6 +33,14 @@ Tensor Recording::recall(ArrayRef<int64_t> parameters) {
   return recallKey(parameters);
 }
 
+Tensor Recording::recall(ArrayRef<const Operand *> list,
+                         ArrayRef<int64_t> parameters) {
+  if (list.size() > operands.size())
+    return Tensor();
+  llvm::copy(list, operands.begin());
+  return recall(parameters);
+}
+
 Tensor Recording::recall(std::span<const Tensor> tensors,
                          ArrayRef<int64_t> parameters) {
   if (tensors.size() > 8)

@@ -56,6 +56,10 @@ public:
   /// tensor, and the call is remembered at its end. What is recorded must
   /// depend on nothing else; `expr` alone may look at an operand's number.
   Tensor recall(llvm::ArrayRef<int64_t> parameters);
+  /// The same for other operands than those that the recording was made with;
+  /// more than three are not remembered.
+  Tensor recall(llvm::ArrayRef<const Operand *> list,
+                llvm::ArrayRef<int64_t> parameters);
   /// The same for a list of tensors, and no other operands.
   Tensor recall(std::span<const Tensor> tensors,
                 llvm::ArrayRef<int64_t> parameters);

@@ -327,8 +327,7 @@ void Trace::forget(Operation *op) {
     if (auto it = inputs.find(op); it != inputs.end()) {
       if (it->second.impl) {
         inputOf.erase(it->second.impl.get());
-        graveyard.push_back(std::move(it->second.impl));
-        buried.push_back(std::move(it->second.storage));
+        graveyard.push_back(std::move(it->second));
       }
       inputs.erase(it);
     }

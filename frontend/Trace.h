@@ -142,7 +142,7 @@ public:
   std::mutex mutex;
   /// Destroyed after unlocking, since that may lock another trace, or run a
   /// user's function that releases memory.
-  llvm::SmallVector<ImplPtr, 4> graveyard;
+  llvm::SmallVector<InputInfo, 4> graveyard;
   llvm::SmallVector<runtime::Storage, 4> buried;
 
   /// Diagnostics of the dialect since they were last taken.
@@ -225,10 +225,8 @@ public:
       trace.mutex.unlock();
       return;
     }
-    auto impls = std::move(trace.graveyard);
+    auto inputs = std::move(trace.graveyard);
     auto storages = std::move(trace.buried);
-    trace.graveyard.clear();
-    trace.buried.clear();
     trace.mutex.unlock();
   }
   TraceLock(const TraceLock &) = delete;

@@ -9,6 +9,8 @@ using namespace tessera;
 
 namespace {
 
+const void *address(const Tensor &x) { return x.bytes().data(); }
+
 Tensor numbers(int64_t size) {
   return random::normal(random::key(uint64_t(size)), {size}).eval();
 }
@@ -32,6 +34,22 @@ TEST(DonationTest, givesTheSameBits) {
   EXPECT_EQ(donating(x, y).to_vector<float>(), expected);
   x = numbers(100);
   EXPECT_EQ(donating(x, y).to_vector<float>(), expected);
+}
+
+TEST(DonationTest, resultsTakeTheMemory) {
+  auto f = jit([](Tensor x, Tensor y) { return exp(x) * y; }, {.donate = {0}});
+  Tensor y = numbers(5000);
+  for (int i = 0; i < 3; ++i) {
+    Tensor x = numbers(5000);
+    const void *memory = address(x);
+    EXPECT_EQ(address(f(x, y)), memory);
+  }
+  Variable state = numbers(5000);
+  auto step = jit([&](Tensor x) { state = state * 0.5f + x; });
+  step(y);
+  const void *memory = address(state);
+  step(y);
+  EXPECT_EQ(address(state), memory);
 }
 
 TEST(DonationTest, namesTheCallWhenAnArgumentIsUsedAgain) {
