@@ -2,6 +2,7 @@
 #include "frontend/Program.h"
 
 #include "frontend/Recording.h"
+#include "lowering/CodeGen/ObjectCache.h"
 #include "lowering/Compiler.h"
 #include "lowering/Reference/Interpreter.h"
 #include "runtime/Allocator.h"
@@ -182,6 +183,9 @@ std::vector<runtime::Storage> run(Trace &trace, const Slice &slice,
 
 } // namespace detail
 
-void clear_cache() { detail::Cache::get().clear(); }
+void clear_cache() {
+  detail::Cache::get().clear();
+  lowering::ObjectCache::instance().dropUnreferenced();
+}
 
 } // namespace tessera
