@@ -43,8 +43,6 @@ FailureOr<Ways> carriedWays(func::FuncOp program) {
   std::pair<const char *, std::function<LogicalResult(ModuleOp)>> stages[] = {
       {"trace", [](ModuleOp) { return success(); }},
       {"tensor", lowering::toTensorStage},
-      {"kernels", [](ModuleOp m) { return lowering::toKernelsStage(m, true); }},
-      {"plan", lowering::toPlanStage},
   };
   Ways ways;
   for (auto &[name, run] : stages) {

@@ -158,7 +158,7 @@ int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
   cl::ParseCommandLineOptions(argc, argv, "Runs random programs\n");
   // Nothing that another run left on disk may hide a fault.
-  setenv("TESSERA_CACHE", "0", 1);
+  setenv("TESSERA_CACHE", "off", 1);
   if (prints) {
     for (uint64_t i = 0; i < programCount; ++i)
       llvm::outs() << textOf(*generate(theContext(), firstSeed + i));

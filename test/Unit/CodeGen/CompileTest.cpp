@@ -8,6 +8,7 @@
 #include <atomic>
 #include <fstream>
 #include <thread>
+#include <unistd.h>
 
 using namespace tessera::lowering;
 using namespace tessera::test;
@@ -75,6 +76,18 @@ TEST_F(Compile, MemoryThenDiskThenAnew) {
   options.dump = [](const KernelJob &, DumpStage, llvm::StringRef) {};
   kernels = llvm::cantFail(compileKernels(jobs, options));
   EXPECT_EQ(built, 4);
+}
+
+/// In a process of its own, since the cache is made once.
+TEST(CacheDeathTest, TheEnvironmentSwitchesItOff) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  for (const char *off : {"0", "off"})
+    EXPECT_EXIT(
+        {
+          setenv("TESSERA_CACHE", off, 1);
+          _exit(ObjectCache::instance().folder().empty() ? 0 : 1);
+        },
+        ::testing::ExitedWithCode(0), "");
 }
 
 TEST_F(Compile, DamagedFilesAreCompiledAnew) {
