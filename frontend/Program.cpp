@@ -2,7 +2,9 @@
 #include "frontend/Program.h"
 
 #include "frontend/Recording.h"
+#include "lowering/CodeGen/ObjectCache.h"
 #include "lowering/CodeGen/Target.h"
+#include "lowering/Compiler.h"
 #include "lowering/Reference/Interpreter.h"
 #include "runtime/Allocator.h"
 #include "runtime/Environment.h"
@@ -201,7 +203,10 @@ std::vector<runtime::Storage> run(Trace &trace, const Slice &slice,
 
 } // namespace detail
 
-void clear_cache() { detail::Cache::get().clear(); }
+void clear_cache() {
+  detail::Cache::get().clear();
+  lowering::ObjectCache::instance().dropUnreferenced();
+}
 
 MemoryStats memory_stats(const Device &device, std::source_location place) {
   if (device.kind() != runtime::DeviceKind::Cpu &&
