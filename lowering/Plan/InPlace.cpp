@@ -16,18 +16,23 @@ Value storedValue(Value value) {
 }
 
 /// Whether every element of `value`, inside a kernel, is needed only for the
-/// output elements of the same index.
+/// output elements of the same index. Each value is looked at once: there are
+/// many more paths than values.
 static bool isReadInPlace(Value value) {
-  auto type = cast<RankedTensorType>(value.getType());
-  return llvm::all_of(value.getUsers(), [&](Operation *user) {
-    if (isa<YieldOp>(user))
-      return true;
-    bool keepsIndex = isa<ScalarOpInterface, IdentityOp, StopGradientOp>(user);
-    return keepsIndex &&
-           cast<RankedTensorType>(user->getResult(0).getType()).getShape() ==
-               type.getShape() &&
-           isReadInPlace(user->getResult(0));
-  });
+  auto shape = cast<RankedTensorType>(value.getType()).getShape();
+  llvm::SmallPtrSet<Operation *, 16> seen;
+  SmallVector<Operation *> work(value.getUsers());
+  while (!work.empty()) {
+    Operation *user = work.pop_back_val();
+    if (isa<YieldOp>(user) || !seen.insert(user).second)
+      continue;
+    if (!isa<ScalarOpInterface, IdentityOp, StopGradientOp>(user) ||
+        cast<RankedTensorType>(user->getResult(0).getType()).getShape() !=
+            shape)
+      return false;
+    llvm::append_range(work, user->getUsers());
+  }
+  return true;
 }
 
 namespace {
