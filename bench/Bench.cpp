@@ -103,7 +103,7 @@ void firstCall() {
 class Bench {
 public:
   Bench(int threads, std::regex filter)
-      : options{threads}, filter(std::move(filter)) {}
+      : options{.threads = threads}, filter(std::move(filter)) {}
 
   void run() {
     training();

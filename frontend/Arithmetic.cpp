@@ -57,6 +57,8 @@ static Pair meet(Recording &r, const Operand &x, const Operand &y) {
 template <typename Op>
 static Tensor arithmetic(const char *name, const Operand &x, const Operand &y) {
   Recording r(name, x, y);
+  if (Tensor known = r.recall(); known.defined())
+    return known;
   Pair pair = meet(r, x, y);
   requireNumbers(r, pair.dtype, {&x, &y});
   return r.finish(r.create<Op>(pair.a.getType(), {pair.a, pair.b}));
@@ -80,6 +82,8 @@ Tensor minimum(const Operand &x, const Operand &y) {
 
 Tensor divide(const Operand &x, const Operand &y) {
   Recording r("divide", x, y);
+  if (Tensor known = r.recall(); known.defined())
+    return known;
   auto both = together(r, {&x, &y}, floatingDType(commonDType(r, {&x, &y})));
   return r.finish(both[0] / both[1]);
 }
@@ -106,6 +110,8 @@ Tensor pow(const Operand &x, const Operand &y) {
   Recording r("pow", x, y);
   bool isWhole = y.isScalar() && y.scalar().real == std::floor(y.scalar().real);
   int64_t exponent = isWhole ? int64_t(y.scalar().real) : 0;
+  if (Tensor known = r.recall(isWhole, exponent); known.defined())
+    return known;
   DType dtype = commonDType(r, {&x, &y});
   if (!runtime::isFloat(dtypeFor(x)) && !runtime::isFloat(dtypeFor(y))) {
     requireNumbers(r, dtype, {&x, &y});
@@ -130,6 +136,8 @@ Tensor pow(const Operand &x, const Operand &y) {
 template <typename Op>
 static Tensor unaryNumber(const char *name, const Operand &x) {
   Recording r(name, x);
+  if (Tensor known = r.recall(); known.defined())
+    return known;
   Expr a = r.expr(x);
   requireNumbers(r, dtypeFor(x), {&x});
   return r.finish(r.create<Op>(a.type(), a.value()));
@@ -142,6 +150,8 @@ Tensor abs(const Operand &x) { return unaryNumber<ir::AbsOp>("abs", x); }
 
 Tensor square(const Operand &x) {
   Recording r("square", x);
+  if (Tensor known = r.recall(); known.defined())
+    return known;
   requireNumbers(r, dtypeFor(x), {&x});
   Expr a = r.expr(x);
   return r.finish(a * a);
@@ -149,6 +159,8 @@ Tensor square(const Operand &x) {
 
 Tensor sign(const Operand &x) {
   Recording r("sign", x);
+  if (Tensor known = r.recall(); known.defined())
+    return known;
   requireNumbers(r, dtypeFor(x), {&x});
   Expr a = r.expr(x);
   // Zeros keep their sign, and NaN stays.
@@ -184,6 +196,8 @@ Tensor clip(const Operand &x, const std::optional<Operand> &low,
 static Tensor compareAs(const char *name, Comparison comparison,
                         const Operand &x, const Operand &y) {
   Recording r(name, x, y);
+  if (Tensor known = r.recall(); known.defined())
+    return known;
   Pair pair = meet(r, x, y);
   Type type = ir::tensorType(pair.a).clone(r.builder().getI1Type());
   return r.finish(r.create<ir::CompareOp>(
@@ -217,6 +231,8 @@ Tensor greater_equal(const Operand &x, const Operand &y) {
 template <typename F>
 static Tensor test(const char *name, const Operand &x, bool ofIntegers, F f) {
   Recording r(name, x);
+  if (Tensor known = r.recall(); known.defined())
+    return known;
   Expr a = r.expr(x);
   if (runtime::isFloat(dtypeFor(x)))
     return r.finish(f(a));
@@ -242,6 +258,8 @@ Tensor isfinite(const Operand &x) {
 template <typename Op>
 static Tensor logic(const char *name, const Operand &x, const Operand &y) {
   Recording r(name, x, y);
+  if (Tensor known = r.recall(); known.defined())
+    return known;
   commonDType(r, {&x, &y});
   auto both = together(r, {&x, &y}, boolean);
   return r.finish(same<Op>(both[0], both[1]));
@@ -258,6 +276,8 @@ Tensor logical_xor(const Operand &x, const Operand &y) {
 }
 Tensor logical_not(const Operand &x) {
   Recording r("logical_not", x);
+  if (Tensor known = r.recall(); known.defined())
+    return known;
   return r.finish(!r.expr(x, boolean));
 }
 
@@ -269,6 +289,8 @@ static void requireBits(Recording &r, DType dtype, Operands operands) {
 template <typename Op>
 static Tensor bits(const char *name, const Operand &x, const Operand &y) {
   Recording r(name, x, y);
+  if (Tensor known = r.recall(); known.defined())
+    return known;
   Pair pair = meet(r, x, y);
   requireBits(r, pair.dtype, {&x, &y});
   return r.finish(r.create<Op>(pair.a.getType(), {pair.a, pair.b}));
@@ -291,6 +313,8 @@ Tensor bitwise_invert(const Operand &x) {
 
 Tensor where(const Operand &condition, const Operand &x, const Operand &y) {
   Recording r("where", condition, x, y);
+  if (Tensor known = r.recall(); known.defined())
+    return known;
   Shape shape = commonShape(r, {&condition, &x, &y});
   DType dtype = commonDType(r, {&x, &y});
   Expr predicate = r.broadcast(r.expr(condition, boolean), shape);

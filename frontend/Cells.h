@@ -1,6 +1,7 @@
 // What variables hold, and what a scope knows of them.
 #pragma once
 
+#include "runtime/Storage.h"
 #include "tessera/Variable.h"
 
 #include <map>
@@ -8,18 +9,34 @@
 
 namespace tessera::detail {
 
-struct Cell {
+/// While a program overwrites the bytes of a cell, they are lent to it: whoever
+/// reads or writes the cell meanwhile waits. A thread that has borrowed waits
+/// for cells of higher addresses only, so that none wait for each other.
+class Cell {
+public:
   Tensor load() {
-    std::lock_guard guard(mutex);
+    std::unique_lock guard = whenHere();
     return value;
   }
   void store(Tensor next) {
-    std::lock_guard guard(mutex);
+    std::unique_lock guard = whenHere();
     std::swap(value, next);
+    guard.unlock(); // what was there is destroyed after
   }
 
+  /// Takes the bytes out if the value is of this type and nobody else can see
+  /// it; until `settle` they are lent. Else gives nothing, and the value.
+  runtime::Storage borrow(DType dtype, const Shape &shape, Tensor &shared);
+  /// Ends a loan, with a new value, or with the bytes of the old one.
+  void settle(Tensor next);
+  void settle(runtime::Storage bytes);
+
 private:
+  std::unique_lock<std::mutex> whenHere();
+  void endLoan(std::unique_lock<std::mutex> guard);
+
   std::mutex mutex;
+  std::atomic<bool> isLent{false};
   Tensor value;
 };
 

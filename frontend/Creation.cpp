@@ -47,6 +47,10 @@ static RankedTensorType checkedType(Recording &r, const Shape &shape,
 static Tensor constant(const char *name, const Shape &shape, DType dtype,
                        double value, std::source_location place) {
   Recording r(name, place);
+  SmallVector<int64_t, 8> parameters{int64_t(dtype)};
+  parameters.append(shape.begin(), shape.end());
+  if (Tensor known = r.recall(parameters); known.defined())
+    return known;
   return r.finish(ir::detail::full(r.builder(), r.location(),
                                    checkedType(r, shape, dtype), value));
 }

@@ -42,24 +42,25 @@ static std::shared_ptr<const Cut> makeCut(Trace &trace, const Slice &slice,
                                           const char *what,
                                           std::source_location place) {
   auto cut = std::make_shared<Cut>(Cut{userPlace(place), what, false, {}});
-  // Each once: programs that feed each other would else double them every time.
-  std::set<std::weak_ptr<const void>, std::owner_less<>> seen;
-  auto note = [&](std::weak_ptr<const void> life) {
-    if (!life.expired() && seen.insert(life).second)
-      cut->ancestors.push_back(std::move(life));
-  };
-  auto add = [&](TensorImpl *impl) {
-    note(impl->life());
-    if (impl->cut)
-      for (auto &older : impl->cut->ancestors)
-        note(older);
-  };
+  SmallVector<const Cut *, 4> older;
   for (Operation *op : slice.inputs)
-    if (auto *input = trace.inputInfo(op); input && input->impl)
-      add(input->impl.get());
+    if (auto *input = trace.inputInfo(op); input && input->impl) {
+      cut->ancestors.push_back(input->impl->life());
+      if (input->impl->cut && !input->impl->cut->ancestors.empty())
+        older.push_back(input->impl->cut.get());
+    }
   for (Operation *op : slice.ops)
     if (TensorImpl *impl = trace.info(op).impl)
-      note(impl->life());
+      cut->ancestors.push_back(impl->life());
+  if (older.empty())
+    return cut;
+  // Each once: programs that feed each other would else double them every time.
+  std::set<std::weak_ptr<const void>, std::owner_less<>> seen(
+      cut->ancestors.begin(), cut->ancestors.end());
+  for (const Cut *before : older)
+    for (auto &life : before->ancestors)
+      if (!life.expired() && seen.insert(life).second)
+        cut->ancestors.push_back(life);
   return cut;
 }
 
@@ -67,8 +68,10 @@ static void store(Trace &trace, Slice &slice,
                   std::vector<runtime::Storage> results, const Device &device,
                   const char *what, std::source_location place) {
   std::shared_ptr<const Cut> cut = makeCut(trace, slice, what, place);
-  auto released =
-      std::make_shared<const Cut>(Cut{trace.lastRelease, "backward", true, {}});
+  std::shared_ptr<const Cut> released;
+  if (trace.hasReleased)
+    released = std::make_shared<const Cut>(
+        Cut{trace.lastRelease, "backward", true, {}});
   llvm::DenseMap<Operation *, runtime::Storage> byOp;
   SmallVector<Operation *> latestFirst;
   for (auto [op, result] : llvm::zip(slice.outputs, results))
@@ -92,6 +95,22 @@ static void store(Trace &trace, Slice &slice,
   }
 }
 
+void evaluateOps(Trace &trace, ArrayRef<Operation *> ops, const Device &device,
+                 const char *what, const char *cause,
+                 std::source_location place) {
+  Slice slice = makeSlice(trace, ops);
+  size_t roots = slice.outputs.size();
+  for (Operation *op : slice.ops)
+    if (shouldKeep(trace, op) &&
+        !llvm::is_contained(ArrayRef(slice.outputs).take_front(roots), op))
+      slice.outputs.push_back(op);
+  std::vector<runtime::Storage> inputs;
+  for (Operation *op : slice.inputs)
+    inputs.push_back(trace.storageOf(op));
+  auto results = run(trace, slice, std::move(inputs), device, what, place);
+  store(trace, slice, std::move(results), device, cause, place);
+}
+
 /// Evaluates values of one trace on one device; the trace is locked.
 static void evaluateIn(Trace &trace, ArrayRef<TensorImpl *> impls,
                        const char *what, std::source_location place) {
@@ -102,18 +121,8 @@ static void evaluateIn(Trace &trace, ArrayRef<TensorImpl *> impls,
     checkNotTraced(*impl, trace, what, place);
     roots.push_back(impl->op);
   }
-  if (roots.empty())
-    return;
-  Slice slice = makeSlice(trace, roots);
-  for (Operation *op : slice.ops)
-    if (shouldKeep(trace, op) && !llvm::is_contained(roots, op))
-      slice.outputs.push_back(op);
-  std::vector<runtime::Storage> inputs;
-  for (Operation *op : slice.inputs)
-    inputs.push_back(trace.storageOf(op));
-  Device device = impls.front()->device;
-  auto results = run(trace, slice, std::move(inputs), device, what, place);
-  store(trace, slice, std::move(results), device, what, place);
+  if (!roots.empty())
+    evaluateOps(trace, roots, impls.front()->device, what, what, place);
 }
 
 void evaluate(ArrayRef<Tensor> tensors, const char *what,
@@ -123,6 +132,7 @@ void evaluate(ArrayRef<Tensor> tensors, const char *what,
     TensorImpl *impl = tensor.handle().get();
     if (!impl)
       throw ValueError(errorPlace(place), what, "the tensor is empty");
+    checkNotDonated(*impl, what, place);
     if (!impl->ready.load(std::memory_order_acquire))
       pending.push_back(impl);
   }
@@ -161,6 +171,17 @@ static std::string recordedAt(LocationAttr location) {
   if (auto file = dyn_cast<FileLineColLoc>(location))
     return (file.getFilename().getValue() + ":" + Twine(file.getLine())).str();
   return "";
+}
+
+void checkNotDonated(const TensorImpl &impl, const char *what,
+                     std::source_location place) {
+  if (!impl.donated.load(std::memory_order_acquire)) [[likely]]
+    return;
+  throw ValueError(errorPlace(place), what,
+                   "the tensor was donated to a call, which has used it up: " +
+                       typeText(impl.dtype, impl.shape),
+                   {text(impl.donation) +
+                    ": the function that was called is made here by jit"});
 }
 
 void checkNotTraced(const TensorImpl &impl, Trace &trace, const char *what,

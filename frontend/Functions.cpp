@@ -13,6 +13,8 @@ using namespace detail;
 
 template <typename Op> static Tensor unary(const char *name, const Operand &x) {
   Recording r(name, x);
+  if (Tensor known = r.recall(); known.defined())
+    return known;
   Expr a = floating(r, x);
   return r.finish(r.create<Op>(a.type(), a.value()));
 }
@@ -20,6 +22,8 @@ template <typename Op> static Tensor unary(const char *name, const Operand &x) {
 template <typename F>
 static Tensor formula(const char *name, const Operand &x, F f) {
   Recording r(name, x);
+  if (Tensor known = r.recall(); known.defined())
+    return known;
   return r.finish(f(floating(r, x)));
 }
 
@@ -98,6 +102,8 @@ Tensor expm1(const Operand &x) {
 
 Tensor logaddexp(const Operand &x, const Operand &y) {
   Recording r("logaddexp", x, y);
+  if (Tensor known = r.recall(); known.defined())
+    return known;
   auto both = together(r, {&x, &y}, floatingDType(commonDType(r, {&x, &y})));
   Expr a = both[0], b = both[1];
   Expr isLarger = a >= b;

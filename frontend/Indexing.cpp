@@ -36,22 +36,37 @@ static SmallVector<const Tensor *> tensorsOf(const Tensor &x, Items items,
 
 // Blocks
 
-/// The start of a range: a number beside the program, so that another one needs
-/// no new code.
-static Value startOf(Recording &r, const Range &range, int64_t size) {
+/// Starts are numbers beside the program, so that others need no new code.
+using Numbers = SmallVector<Operand, 2>;
+
+static bool startsAtNumber(const Range &range) {
+  return !range.isWhole && range.step == 1 && !range.at;
+}
+
+static Numbers numbersOf(const Selection &selection) {
+  Numbers numbers;
+  for (const Range &range : selection.ranges)
+    if (startsAtNumber(range))
+      numbers.push_back(Operand(range.start));
+  return numbers;
+}
+
+static Value startOf(Recording &r, const Range &range, int64_t size,
+                     const Operand *&number) {
+  if (startsAtNumber(range))
+    return r.expr(*number++, i64).value();
   if (range.isWhole)
     return ir::detail::full(r.builder(), r.location(), r.type(i64, {}), 0);
-  if (!range.at)
-    return r.expr(Operand(range.start), i64).value();
   Expr start = r.convert(r.expr(r.value(*range.at)), i64);
   return select(start < 0.0, start + double(size), start).value();
 }
 
 static SmallVector<Value> startsOf(Recording &r, const Selection &selection,
-                                   Expr x) {
+                                   const Numbers &numbers, Expr x) {
   SmallVector<Value> starts;
+  const Operand *number = numbers.begin();
   for (auto [range, size] : llvm::zip(selection.ranges, x.type().getShape()))
-    starts.push_back(startOf(r, range, size));
+    starts.push_back(startOf(r, range, size, number));
   return starts;
 }
 
@@ -64,7 +79,8 @@ static Expr readBlock(Recording &r, Expr x, const Selection &selection,
 }
 
 /// The elements selected, in their own number of dimensions.
-static Expr read(Recording &r, Expr x, Selection &selection) {
+static Expr read(Recording &r, Expr x, Selection &selection,
+                 const Numbers &numbers) {
   SmallVector<int64_t> starts, sizes, strides;
   bool isStrided = false;
   for (auto [range, size] : llvm::zip(selection.ranges, x.type().getShape())) {
@@ -80,7 +96,26 @@ static Expr read(Recording &r, Expr x, Selection &selection) {
     x = detail::slice(x, starts, sizes, strides);
   bool isWhole = llvm::all_of(selection.ranges,
                               [](const Range &range) { return range.isWhole; });
-  return isWhole ? x : readBlock(r, x, selection, startsOf(r, selection, x));
+  return isWhole
+             ? x
+             : readBlock(r, x, selection, startsOf(r, selection, numbers, x));
+}
+
+/// The result of an index like one before, as Recording::recall.
+static Tensor recall(Recording &r, const Operand &x, const Selection &selection,
+                     const Numbers &numbers) {
+  SmallVector<const Operand *, 3> operands{&x};
+  SmallVector<int64_t, 16> parameters;
+  for (const Operand &number : numbers)
+    operands.push_back(&number);
+  for (const Range &range : selection.ranges) {
+    if (range.at)
+      return Tensor();
+    parameters.append({range.size, range.step, range.isWhole,
+                       startsAtNumber(range) ? 0 : range.start});
+  }
+  parameters.append(selection.shape.begin(), selection.shape.end());
+  return r.recall(operands, parameters);
 }
 
 // Views
@@ -191,8 +226,12 @@ Tensor Tensor::index(Items items) const {
     if (auto view = leadingView(*this, range.start, range.size, drops))
       return *view;
   }
+  Operand whole(*this, place);
+  Numbers numbers = numbersOf(selection);
   Recording r("index", place, tensorsOf(*this, items));
-  Expr part = read(r, r.expr(r.value(*this)), selection);
+  if (Tensor known = recall(r, whole, selection, numbers); known.defined())
+    return known;
+  Expr part = read(r, r.expr(r.value(*this)), selection, numbers);
   return r.finish(ir::reshape(part, toRef(selection.shape)));
 }
 
@@ -243,7 +282,8 @@ public:
       return r.finish(whole);
     if (!selection.isBlock())
       return runStrided(selection, update, combine);
-    SmallVector<Value> starts = startsOf(r, selection, whole);
+    SmallVector<Value> starts =
+        startsOf(r, selection, numbersOf(selection), whole);
     Expr old = readBlock(r, whole, selection, starts);
     Expr written = combine(old, update);
     return r.finish(ir::DynamicUpdateSliceOp::create(

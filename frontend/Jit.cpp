@@ -13,44 +13,54 @@ namespace tessera::detail {
 
 //===-- Signatures --===//
 
-void sign(Signature &signature, const Tensor &tensor) {
-  if (!tensor.defined()) {
-    signature.push_back(~uint64_t(0));
+void sign(JitCall &call, const Tensor &tensor) {
+  TensorImpl *impl = tensor.handle().get();
+  if (!impl) {
+    call.signature.push_back(~uint64_t(0));
     return;
   }
-  const Shape &shape = tensor.handle()->shape;
-  signature.push_back(uint64_t(tensor.handle()->dtype) << 32 | shape.size());
-  for (int64_t size : shape)
-    signature.push_back(uint64_t(size));
+  call.signature.push_back(uint64_t(impl->dtype) << 32 | impl->shape.size());
+  for (int64_t size : impl->shape)
+    call.signature.push_back(uint64_t(size));
 }
 
-void sign(Signature &signature, const Variable &variable) {
-  signature.push_back(reinterpret_cast<uintptr_t>(variable.cell().get()));
-  sign(signature, variable.value());
+void sign(JitCall &call, const Variable &variable) {
+  call.signature.push_back(reinterpret_cast<uintptr_t>(variable.cell().get()));
+  sign(call, variable.value());
 }
 
-void signBytes(Signature &signature, const void *data, size_t bytes) {
-  signature.push_back(bytes);
+void signBytes(JitCall &call, const void *data, size_t bytes) {
+  call.signature.push_back(bytes);
   for (size_t i = 0; i < bytes; i += 8) {
     uint64_t word = 0;
     std::memcpy(&word, static_cast<const char *>(data) + i,
                 std::min<size_t>(8, bytes - i));
-    signature.push_back(word);
+    call.signature.push_back(word);
   }
 }
 
-bool mustInline(std::span<const Tensor> arguments) {
+void checkPositions(const std::vector<size_t> &positions, size_t count,
+                    std::source_location place) {
+  for (size_t position : positions)
+    if (position >= count)
+      throw ValueError(errorPlace(place), "jit",
+                       "argument " + std::to_string(position) +
+                           " is to be donated, but a call has " +
+                           std::to_string(count));
+}
+
+bool mustInline(const JitCall &call) {
   Trace &trace = Trace::current();
   if (!trace.frames.empty() ||
       default_device().kind() == runtime::DeviceKind::Reference)
     return true;
-  for (const Tensor &argument : arguments) {
-    TensorImpl *impl = argument.handle().get();
+  for (const Tensor *argument : call.tensors.items()) {
+    TensorImpl *impl = argument->handle().get();
     if (!impl || impl->device.kind() == runtime::DeviceKind::Reference)
       return true;
     bool plain = impl->ready.load(std::memory_order_acquire) && !impl->trace &&
                  !impl->leaf;
-    if (!plain && argument.requires_grad())
+    if (!plain && argument->requires_grad())
       return true;
   }
   return false;
@@ -60,28 +70,62 @@ bool mustInline(std::span<const Tensor> arguments) {
 
 namespace {
 
-/// Where a program finds the bytes of an input.
+/// Where a program finds the bytes of an input. A loan is a variable that the
+/// program also writes, so that the bytes may be overwritten.
 struct Source {
-  enum Kind { Argument, Variable, Bound } kind;
+  enum Kind { Argument, Variable, Loan, Bound } kind;
   size_t index = 0; ///< of the argument or the variable
-  runtime::Storage bytes;
+  runtime::Storage bytes = {};
 };
 
-struct Output {
+struct ValueType {
   Shape shape;
   DType dtype;
 };
 
 class CompiledProgram : public JitProgram {
 public:
-  std::vector<Tensor> run(std::span<const Tensor> arguments, int threads,
-                          std::source_location place) const override {
-    llvm::SmallVector<runtime::Storage, 16> inputs,
-        outputs(this->outputs.size());
-    for (const Source &source : sources)
-      inputs.push_back(bytesOf(source, arguments, place));
+  void run(const JitCall &call, std::span<Tensor> results, int threads,
+           std::source_location place) const override;
+
+  std::vector<Source> sources;
+  std::vector<std::shared_ptr<Cell>> cells, written;
+  std::vector<ValueType> cellTypes; ///< of `cells`, when they were traced
+  std::vector<ValueType> outputs;   ///< results, then written variables
+  /// An input that is a loan, and its cell's place in `written`; by increasing
+  /// address of the cell.
+  struct Loan {
+    size_t source, written;
+  };
+  std::vector<Loan> loans;
+  size_t numResults = 0;
+  std::shared_ptr<runtime::Executable> executable; ///< null without outputs
+};
+
+/// One call of a program.
+class ProgramCall {
+public:
+  ProgramCall(const CompiledProgram &program, const JitCall &call,
+              std::source_location place)
+      : program(program), call(call), place(place),
+        inputs(program.sources.size()), outputs(program.outputs.size()) {}
+
+  /// Gives back what a call that has failed borrowed and took.
+  ~ProgramCall() {
+    for (auto [source, written] : borrowed)
+      program.written[written]->settle(rest(source));
+    for (Taken &item : taken)
+      restore(item);
+  }
+
+  void run(int threads) {
+    bind();
+    borrow();
+    if (call.donated.size() > 0)
+      take();
     try {
-      runtime::Status status = executable->run(inputs, outputs, threads);
+      runtime::Status status =
+          program.executable->run(inputs, outputs, threads);
       if (!status.ok())
         throw InternalError(errorPlace(place), "jit",
                             "the compiled program failed with code " +
@@ -89,65 +133,141 @@ public:
     } catch (const runtime::OutOfMemoryError &error) {
       throw OutOfMemory(errorPlace(place), "jit", error.what());
     }
-    std::vector<Tensor> results;
-    results.reserve(numResults);
-    for (size_t i = 0; i < outputs.size(); ++i) {
-      Tensor tensor = makeTensor(std::move(outputs[i]), this->outputs[i].shape,
-                                 this->outputs[i].dtype, Device());
-      if (i < numResults)
-        results.push_back(std::move(tensor));
-      else
-        written[i - numResults]->store(std::move(tensor));
-    }
-    return results;
+    taken.clear();
   }
 
-  std::vector<Source> sources;
-  std::vector<std::shared_ptr<Cell>> cells, written;
-  std::vector<Output> outputs; ///< results, then written variables
-  size_t numResults = 0;
-  std::shared_ptr<runtime::Executable> executable;
+  void finish(std::span<Tensor> results) {
+    for (size_t i = 0; i < results.size(); ++i)
+      results[i] = output(i);
+    // Loans first: to wait for other cells with one in hand could be for ever.
+    for (auto [source, written] : borrowed)
+      program.written[written]->settle(output(program.numResults + written));
+    borrowed.clear();
+    for (size_t i = 0; i < program.written.size(); ++i)
+      if (outputs[program.numResults + i])
+        program.written[i]->store(output(program.numResults + i));
+  }
 
 private:
-  runtime::Storage bytesOf(const Source &source,
-                           std::span<const Tensor> arguments,
-                           std::source_location place) const {
-    if (source.kind == Source::Bound)
-      return source.bytes;
-    Tensor tensor = source.kind == Source::Argument
-                        ? arguments[source.index]
-                        : cells[source.index]->load();
-    checkVariable(source, tensor, place);
-    return storageOf(tensor, "jit", place);
+  Tensor output(size_t i) {
+    const ValueType &type = program.outputs[i];
+    return makeTensor(std::move(outputs[i]), type.shape, type.dtype, Device());
+  }
+
+  /// Finds the bytes of all inputs that are no loans.
+  void bind() {
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      const Source &source = program.sources[i];
+      if (source.kind == Source::Argument)
+        inputs[i] = storageOf(*call.tensors[source.index], "jit", place);
+      else if (source.kind == Source::Variable)
+        bindVariable(i, program.cells[source.index]->load());
+      else
+        inputs[i] = source.bytes;
+    }
   }
 
   /// A variable that changed its type since the trace needs another program.
-  void checkVariable(const Source &source, const Tensor &tensor,
-                     std::source_location place) const {
-    if (source.kind != Source::Variable)
-      return;
-    const Output &expected = cellTypes[source.index];
-    if (!tensor.defined() || tensor.handle()->dtype != expected.dtype ||
-        tensor.handle()->shape != expected.shape)
+  void bindVariable(size_t i, const Tensor &value) {
+    const ValueType &expected = program.cellTypes[program.sources[i].index];
+    if (!value.defined() || value.handle()->dtype != expected.dtype ||
+        value.handle()->shape != expected.shape)
       throw ValueError(
           errorPlace(place), "jit",
           "a variable that the function captures has changed its type since "
           "it was traced: " +
               typeText(expected.dtype, expected.shape) + " and " +
-              (tensor.defined() ? typeText(tensor) : "nothing"));
+              (value.defined() ? typeText(value) : "nothing"));
+    inputs[i] = storageOf(value, "jit", place);
   }
 
-public:
-  std::vector<Output> cellTypes;
+  // What results may overwrite
+
+  void borrow() {
+    for (const CompiledProgram::Loan &loan : program.loans) {
+      const ValueType &type =
+          program.cellTypes[program.sources[loan.source].index];
+      Tensor shared;
+      inputs[loan.source] =
+          program.written[loan.written]->borrow(type.dtype, type.shape, shared);
+      if (inputs[loan.source])
+        borrowed.push_back(loan);
+      else
+        bindVariable(loan.source, shared);
+    }
+  }
+
+  /// Leaves the bytes of donated arguments to `inputs` alone.
+  void take() {
+    for (uint32_t argument : call.donated.items()) {
+      TensorImpl *impl = call.tensors[argument]->handle().get();
+      if (impl->donated.load(std::memory_order_relaxed))
+        continue; // given twice
+      auto source = llvm::find_if(program.sources, [&](const Source &source) {
+        return source.kind == Source::Argument && source.index == argument;
+      });
+      size_t input = size_t(source - program.sources.begin());
+      storageOf(*call.tensors[argument], "jit", place);
+      impl->donation = place;
+      impl->donated.store(true, std::memory_order_release);
+      impl->ready.store(false, std::memory_order_release);
+      taken.push_back({impl, input, std::move(impl->storage)});
+      if (input < inputs.size())
+        taken.back().unread = {};
+    }
+  }
+
+  struct Taken {
+    TensorImpl *impl;
+    size_t input;
+    runtime::Storage unread; ///< bytes that are no input
+  };
+
+  void restore(Taken &item) {
+    item.impl->storage =
+        item.unread ? std::move(item.unread) : rest(item.input);
+    item.impl->donated.store(false, std::memory_order_release);
+    item.impl->ready.store(true, std::memory_order_release);
+  }
+
+  /// The bytes of an input after a call that has failed.
+  runtime::Storage rest(size_t input) {
+    if (inputs[input])
+      return inputs[input];
+    auto &infos = program.executable->info().outputs;
+    for (size_t i = 0; i < infos.size(); ++i)
+      if (infos[i].aliasOf == int(input))
+        return outputs[i];
+    return {};
+  }
+
+  const CompiledProgram &program;
+  const JitCall &call;
+  std::source_location place;
+  llvm::SmallVector<runtime::Storage, 16> inputs, outputs;
+  llvm::SmallVector<CompiledProgram::Loan, 8> borrowed;
+  llvm::SmallVector<Taken, 2> taken;
 };
+
+void CompiledProgram::run(const JitCall &call, std::span<Tensor> results,
+                          int threads, std::source_location place) const {
+  if (!executable)
+    return;
+  ProgramCall programCall(*this, call, place);
+  programCall.run(threads);
+  programCall.finish(results);
+}
 
 } // namespace
 
 //===-- Tracing --===//
 
 struct JitTrace::State {
-  State(std::span<const Tensor> arguments, std::source_location place)
-      : place(place), transform("jit", place, arguments, /*stand=*/true) {
+  State(const JitCall &call, std::span<const Tensor> arguments,
+        std::source_location place)
+      : place(place),
+        donated(call.donated.items().begin(), call.donated.items().end()),
+        transform("jit", place, arguments, /*stand=*/true) {
     marker = transform.standFor(Tensor(0.f, place));
     transform.cells().state().capture =
         [this](const std::shared_ptr<Cell> &cell) { return capture(cell); };
@@ -212,7 +332,41 @@ struct JitTrace::State {
   /// the results, then the variables that were written.
   std::vector<Tensor> end(std::span<const Tensor> results);
 
+  /// The traced ops, with the sources of their inputs noted and donations
+  /// marked.
+  Slice slice(std::span<const Tensor> roots) {
+    Slice slice = makeSlice(Trace::current(), opsOf(roots));
+    for (Operation *op : slice.inputs)
+      program->sources.push_back(sourceOf(op));
+    donate(slice);
+    return slice;
+  }
+
+  /// Lets outputs take the memory of donated arguments, and of variables that
+  /// are written.
+  void donate(Slice &slice) {
+    for (auto [i, source] : llvm::enumerate(program->sources)) {
+      if (source.kind == Source::Variable) {
+        auto written =
+            llvm::find(program->written, program->cells[source.index]);
+        if (written == program->written.end())
+          continue;
+        source.kind = Source::Loan;
+        program->loans.push_back(
+            {i, size_t(written - program->written.begin())});
+      } else if (source.kind != Source::Argument ||
+                 !llvm::is_contained(donated, source.index)) {
+        continue;
+      }
+      slice.donated.push_back(unsigned(i));
+    }
+    llvm::sort(program->loans, [&](auto &a, auto &b) {
+      return program->written[a.written] < program->written[b.written];
+    });
+  }
+
   std::source_location place;
+  std::vector<size_t> donated; ///< arguments' positions
   std::shared_ptr<CompiledProgram> program =
       std::make_shared<CompiledProgram>();
   Transform transform;
@@ -220,9 +374,12 @@ struct JitTrace::State {
   std::vector<Tensor> cellInputs;
 };
 
-JitTrace::JitTrace(std::span<const Tensor> arguments,
-                   std::source_location place)
-    : state(std::make_unique<State>(arguments, place)) {}
+JitTrace::JitTrace(const JitCall &call, std::source_location place) {
+  std::vector<Tensor> arguments;
+  for (const Tensor *tensor : call.tensors.items())
+    arguments.push_back(*tensor);
+  state = std::make_unique<State>(call, arguments, place);
+}
 
 JitTrace::~JitTrace() = default;
 
@@ -239,6 +396,7 @@ std::vector<Tensor> JitTrace::State::end(std::span<const Tensor> results) {
   program->numResults = results.size();
   for (const Tensor &root : roots) {
     check(root.defined(), "the function returns an empty tensor", "jit", place);
+    checkNotDonated(*root.handle(), "jit", place);
     program->outputs.push_back({root.shape(), root.dtype()});
   }
   transform.end(roots);
@@ -256,14 +414,11 @@ std::vector<Tensor> JitTrace::State::end(std::span<const Tensor> results) {
 std::shared_ptr<const JitProgram>
 JitTrace::finish(std::span<const Tensor> results) {
   std::vector<Tensor> roots = state->end(results);
-  CompiledProgram &program = *state->program;
   Trace &trace = Trace::current();
   TraceLock lock(trace);
-  Slice slice = makeSlice(trace, state->opsOf(roots));
-  for (Operation *op : slice.inputs)
-    program.sources.push_back(state->sourceOf(op));
+  Slice slice = state->slice(roots);
   if (!roots.empty())
-    program.executable = executableFor(trace, slice, state->place);
+    state->program->executable = executableFor(trace, slice, state->place);
   // What the function wrote is written by the program, when it runs.
   return state->program;
 }
@@ -274,7 +429,7 @@ Lowered JitTrace::lower(std::span<const Tensor> results) {
         state->place);
   Trace &trace = Trace::current();
   TraceLock lock(trace);
-  return lowerSlice(makeSlice(trace, state->opsOf(roots)), state->place);
+  return lowerSlice(state->slice(roots), state->place);
 }
 
 } // namespace tessera::detail

@@ -18,6 +18,10 @@ public:
       : r(name, place, pointers(tensors)), tensors(tensors) {
     if (tensors.empty())
       r.fail<ValueError>("there are no tensors to join");
+  }
+
+  /// Fills `parts` in.
+  void convert() {
     DType dtype = tensors[0].dtype();
     for (const Tensor &tensor : tensors) {
       if (!isSupported(tensor.dtype()))
@@ -50,6 +54,9 @@ private:
 Tensor concat(std::span<const Tensor> tensors, int64_t axis,
               std::source_location place) {
   Joining join("concat", tensors, place);
+  if (Tensor known = join.r.recall(tensors, {axis}); known.defined())
+    return known;
+  join.convert();
   const Shape &first = tensors[0].shape();
   int64_t dim = checkAxis(join.r, axis, int64_t(first.size()));
   for (const Tensor &tensor : tensors) {
@@ -67,6 +74,9 @@ Tensor concat(std::span<const Tensor> tensors, int64_t axis,
 Tensor stack(std::span<const Tensor> tensors, int64_t axis,
              std::source_location place) {
   Joining join("stack", tensors, place);
+  if (Tensor known = join.r.recall(tensors, {axis}); known.defined())
+    return known;
+  join.convert();
   const Shape &first = tensors[0].shape();
   int64_t dim = checkAxis(join.r, axis, int64_t(first.size()) + 1);
   for (const Tensor &tensor : tensors)

@@ -76,12 +76,16 @@ static Shape inferShape(Recording &r, const Operand &x, Shape shape) {
 
 Tensor reshape(const Operand &x, const Shape &shape) {
   Recording r("reshape", x);
+  if (Tensor known = r.recall(toRef(shape)); known.defined())
+    return known;
   Shape inferred = inferShape(r, x, shape);
   return r.finish(ir::reshape(r.expr(x), toRef(inferred)));
 }
 
 Tensor flatten(const Operand &x, int64_t first, int64_t last) {
   Recording r("flatten", x);
+  if (Tensor known = r.recall(first, last); known.defined())
+    return known;
   Expr a = r.expr(x);
   Dims shape = dimsOf(a), result;
   int64_t rank = int64_t(shape.size());
@@ -101,6 +105,10 @@ Tensor flatten(const Operand &x, int64_t first, int64_t last) {
 
 Tensor squeeze(const Operand &x, const Axes &axis) {
   Recording r("squeeze", x);
+  SmallVector<int64_t, 8> parameters{axis.all()};
+  parameters.append(axis.list().begin(), axis.list().end());
+  if (Tensor known = r.recall(parameters); known.defined())
+    return known;
   Expr a = r.expr(x);
   Dims shape = dimsOf(a), result;
   auto axes = checkAxes(r, axis, int64_t(shape.size()));
@@ -120,6 +128,8 @@ Tensor expand_dims(const Operand &x, const Axes &axis) {
   Expr a = r.expr(x);
   if (axis.all())
     r.fail<ValueError>("the new axes are not given");
+  if (Tensor known = r.recall(toRef(axis.list())); known.defined())
+    return known;
   Dims shape = dimsOf(a), result;
   int64_t rank = int64_t(shape.size() + axis.list().size());
   auto axes = checkAxes(r, axis, rank);
@@ -136,6 +146,8 @@ static Tensor permuted(Recording &r, Expr a, ArrayRef<int64_t> permutation) {
 
 Tensor permute_dims(const Operand &x, const Shape &axes) {
   Recording r("permute_dims", x);
+  if (Tensor known = r.recall(toRef(axes)); known.defined())
+    return known;
   int64_t rank = int64_t(shapeOf(x).size());
   Dims permutation;
   for (int64_t axis : axes)
@@ -157,12 +169,16 @@ static Tensor swapped(Recording &r, const Operand &x, int64_t a, int64_t b) {
 
 Tensor swapaxes(const Operand &x, int64_t a, int64_t b) {
   Recording r("swapaxes", x);
+  if (Tensor known = r.recall(a, b); known.defined())
+    return known;
   int64_t rank = int64_t(shapeOf(x).size());
   return swapped(r, x, checkAxis(r, a, rank), checkAxis(r, b, rank));
 }
 
 Tensor matrix_transpose(const Operand &x) {
   Recording r("matrix_transpose", x);
+  if (Tensor known = r.recall(); known.defined())
+    return known;
   int64_t rank = int64_t(shapeOf(x).size());
   if (rank < 2)
     r.fail<ShapeError>("a matrix needs two dimensions: " + typeText(x));
@@ -172,6 +188,8 @@ Tensor matrix_transpose(const Operand &x) {
 Tensor Tensor::T(std::source_location place) const {
   Operand x(*this, place);
   Recording r("T", x);
+  if (Tensor known = r.recall(); known.defined())
+    return known;
   if (ndim() != 2)
     r.fail<ShapeError>("this is no matrix: " + typeText(x));
   return swapped(r, x, 0, 1);
@@ -275,6 +293,8 @@ Tensor tile(const Operand &x, const Shape &repetitions) {
 
 Tensor broadcast_to(const Operand &x, const Shape &shape) {
   Recording r("broadcast_to", x);
+  if (Tensor known = r.recall(toRef(shape)); known.defined())
+    return known;
   Shape from = shapeOf(x);
   bool fits = from.size() <= shape.size();
   for (size_t i = 1; fits && i <= from.size(); ++i) {
@@ -291,6 +311,8 @@ Tensor broadcast_to(const Operand &x, const Shape &shape) {
 
 static Tensor cutOff(const char *name, const Operand &x) {
   Recording r(name, x);
+  if (Tensor known = r.recall(); known.defined())
+    return known;
   return r.finish(fixed(r.expr(x)));
 }
 

@@ -69,6 +69,8 @@ static Expr overBatch(Recording &r, Expr x, const Shape &batch) {
 
 Tensor matmul(const Operand &x, const Operand &y) {
   Recording r("matmul", x, y);
+  if (Tensor known = r.recall(); known.defined())
+    return known;
   auto [a, b] = factors(r, x, y);
   int64_t aRank = a.type().getRank(), bRank = b.type().getRank();
   if (aRank == 0 || bRank == 0)
@@ -129,6 +131,8 @@ Tensor tensordot(const Operand &x, const Operand &y, const Shape &x_axes,
 
 Tensor vecdot(const Operand &x, const Operand &y, int64_t axis) {
   Recording r("vecdot", x, y);
+  if (Tensor known = r.recall(axis); known.defined())
+    return known;
   DType dtype = commonDType(r, {&x, &y});
   requireNumbers(r, dtype, {&x, &y});
   auto both = together(r, {&x, &y}, dtype);
@@ -148,6 +152,8 @@ Tensor vecdot(const Operand &x, const Operand &y, int64_t axis) {
 
 Tensor outer(const Operand &x, const Operand &y) {
   Recording r("outer", x, y);
+  if (Tensor known = r.recall(); known.defined())
+    return known;
   auto [a, b] = factors(r, x, y);
   if (a.type().getRank() != 1 || b.type().getRank() != 1)
     r.fail<ShapeError>("the operands must be vectors: " + typesText({&x, &y}));

@@ -2,10 +2,13 @@
 #include "frontend/Program.h"
 
 #include "frontend/Recording.h"
+#include "lowering/CodeGen/ObjectCache.h"
 #include "lowering/CodeGen/Target.h"
+#include "lowering/Compiler.h"
 #include "lowering/Reference/Interpreter.h"
 #include "runtime/Allocator.h"
 #include "runtime/Environment.h"
+#include "tessera/Memory.h"
 
 #include <atomic>
 #include <unordered_map>
@@ -191,11 +194,28 @@ std::vector<runtime::Storage> run(Trace &trace, const Slice &slice,
     return outputs;
   } catch (const runtime::OutOfMemoryError &error) {
     throw OutOfMemory(errorPlace(place), what, error.what());
+  } catch (const std::bad_alloc &) {
+    throw OutOfMemory(errorPlace(place), what, "out of memory");
+  } catch (const std::length_error &) {
+    throw OutOfMemory(errorPlace(place), what, "out of memory");
   }
 }
 
 } // namespace detail
 
-void clear_cache() { detail::Cache::get().clear(); }
+void clear_cache() {
+  detail::Cache::get().clear();
+  lowering::ObjectCache::instance().dropUnreferenced();
+}
+
+MemoryStats memory_stats(const Device &device, std::source_location place) {
+  if (device.kind() != runtime::DeviceKind::Cpu &&
+      device.kind() != runtime::DeviceKind::Reference)
+    throw DeviceError(detail::errorPlace(place), "memory_stats",
+                      "this build has no device " + device.str());
+  runtime::AllocatorStats stats = runtime::Allocator::host().stats();
+  return {stats.bytesInUse, stats.bytesPeak, stats.bytesCached,
+          stats.allocations, stats.hits};
+}
 
 } // namespace tessera

@@ -30,8 +30,3 @@ lowering::ProgramOptions programOptions(std::source_location place);
 size_t compileCount();
 
 } // namespace tessera::detail
-
-namespace tessera {
-/// Forgets all compiled programs; those in use stay until they are done.
-void clear_cache();
-} // namespace tessera

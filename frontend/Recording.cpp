@@ -88,6 +88,8 @@ Trace &Recording::prepare(const char *name, std::source_location place,
     if (!impl)
       throw ValueError(errorPlace(place), name,
                        "an operand is an empty tensor");
+    if (impl->donated.load(std::memory_order_relaxed)) [[unlikely]]
+      checkNotDonated(*impl, name, place);
     if (impl->trace && impl->trace != &current &&
         !impl->ready.load(std::memory_order_acquire))
       evaluate({*tensor}, name, place);
@@ -100,6 +102,8 @@ Recording::Recording(const char *name, std::source_location place,
     : theName(name), thePlace(place), theTrace(prepare(name, place, tensors)),
       lock(theTrace) {
   theTrace.recycleIfDue();
+  if (theTrace.ops >= theTrace.limit && theTrace.frames.empty()) [[unlikely]]
+    cutOlderHalf(theTrace, name, place);
   loc = theTrace.locate(place);
   if (scopePlace)
     loc = CallSiteLoc::get(loc, theTrace.locate(*scopePlace));
@@ -116,8 +120,7 @@ Recording::~Recording() {
     return;
   theTrace.diagnostics.clear();
   if (!counted)
-    for (auto it = firstNew(); it != theTrace.block().end(); ++it)
-      ++theTrace.ops;
+    countNew();
   for (Block &block = theTrace.block();
        !block.empty() && &block.back() != lastBefore;)
     theTrace.erase(&block.back());
@@ -143,7 +146,7 @@ void Recording::failFromDiagnostics() {
 
 // Operands
 
-Value Recording::value(const Tensor &tensor) {
+Operation *Recording::opOf(const Tensor &tensor) {
   TensorImpl *impl = tensor.handle().get();
   if (impl->frame)
     checkTraced(*impl, theTrace, theName, thePlace);
@@ -153,12 +156,12 @@ Value Recording::value(const Tensor &tensor) {
     fail<DeviceError>("the tensors are on two devices: " + theDevice->str() +
                       " and " + impl->device.str());
   if (impl->trace == &theTrace && impl->op)
-    return impl->op->getResult(0);
+    return impl->op;
   if (!elementType(context(), impl->dtype))
     fail<TypeError>("no op computes with " +
                     std::string(runtime::nameOf(impl->dtype)) + ": " +
                     typeText(impl->dtype, impl->shape));
-  return theTrace.inputFor(impl, loc)->getResult(0);
+  return theTrace.inputFor(impl, loc);
 }
 
 ir::Expr Recording::expr(const Operand &x) {
@@ -172,7 +175,10 @@ ir::Expr Recording::expr(const Operand &x, DType dtype) {
   if (!bits)
     fail<ValueError>(typeText(x) + " does not fit " +
                      std::string(runtime::nameOf(dtype)));
-  return expr(theTrace.inputFor(*bits, dtype, loc)->getResult(0));
+  Operation *op = theTrace.inputFor(*bits, dtype, loc);
+  if (!key.empty())
+    numbers.push_back({op, &x, dtype});
+  return expr(op->getResult(0));
 }
 
 // Ops
@@ -229,14 +235,20 @@ static OpSignature signatureOf(Operation *op) {
 void Recording::verify(Operation *op) {
   if (op->getNumOperands() <= 3 && theTrace.wasVerified(signatureOf(op)))
     return;
-  if (succeeded(op->getName().verifyInvariants(op)))
-    return;
-  theTrace.forgetVerified();
-  failFromDiagnostics();
+  Value result = op->getResult(0);
+  if (failed(op->getName().verifyInvariants(op))) {
+    theTrace.forgetVerified();
+    failFromDiagnostics();
+  }
+  if (!runtime::byteSize(ir::tensorType(result).getShape(), dtypeFor(result))) {
+    theTrace.forgetVerified();
+    fail<ShapeError>("a value would be too large: " +
+                     typeText(dtypeFor(result), shapeOf(result)));
+  }
 }
 
-void Recording::adopt(Operation *op) {
-  verify(op);
+/// What leaves and transforms need to know of an op.
+void Recording::note(Operation *op) {
   bool onLeaf = false, released = false;
   uint32_t frame = 0;
   if (!theTrace.isPlain())
@@ -257,15 +269,23 @@ void Recording::adopt(Operation *op) {
   theTrace.hasCuts |= cut;
 }
 
-void Recording::adoptAll() {
+void Recording::adopt(Operation *op) {
+  verify(op);
+  note(op);
+}
+
+void Recording::countNew() {
   size_t count = 0;
-  auto end = theTrace.block().end();
-  for (auto it = firstNew(); it != end; ++it)
+  for (auto it = firstNew(), end = theTrace.block().end(); it != end; ++it)
     ++count;
   theTrace.ops += count;
   theTrace.recorded += count;
   counted = true;
-  for (auto it = firstNew(); it != end; ++it)
+}
+
+void Recording::adoptAll() {
+  countNew();
+  for (auto it = firstNew(), end = theTrace.block().end(); it != end; ++it)
     adopt(&*it);
 }
 
@@ -290,6 +310,8 @@ Tensor Recording::finish(Value result) {
   finished = true;
   Tensor tensor = theTrace.wrap(result.getDefiningOp(), device());
   sweep();
+  if (!key.empty())
+    remember(result.getDefiningOp());
   return tensor;
 }
 

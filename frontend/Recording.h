@@ -26,12 +26,18 @@ public:
   Recording(const char *name, std::source_location place,
             llvm::ArrayRef<const Tensor *> tensors);
   Recording(const char *name, const Operand &x)
-      : Recording(name, x.place(), {tensorOf(x)}) {}
+      : Recording(name, x.place(), {tensorOf(x)}) {
+    operands[0] = &x;
+  }
   Recording(const char *name, const Operand &x, const Operand &y)
-      : Recording(name, x.place(), {tensorOf(x), tensorOf(y)}) {}
+      : Recording(name, x.place(), {tensorOf(x), tensorOf(y)}) {
+    operands = {&x, &y, nullptr};
+  }
   Recording(const char *name, const Operand &x, const Operand &y,
             const Operand &z)
-      : Recording(name, x.place(), {tensorOf(x), tensorOf(y), tensorOf(z)}) {}
+      : Recording(name, x.place(), {tensorOf(x), tensorOf(y), tensorOf(z)}) {
+    operands = {&x, &y, &z};
+  }
   ~Recording();
   Recording(const Recording &) = delete;
 
@@ -43,9 +49,28 @@ public:
   mlir::Location location() const { return loc; }
   Device device() const { return theDevice ? *theDevice : default_device(); }
 
+  // Calls that are known
+
+  /// The result, if this function was called on operands of these types and
+  /// with these parameters before: its ops are made again. Else an empty
+  /// tensor, and the call is remembered at its end. What is recorded must
+  /// depend on nothing else; `expr` alone may look at an operand's number.
+  Tensor recall(llvm::ArrayRef<int64_t> parameters);
+  /// The same for other operands than those that the recording was made with;
+  /// more than three are not remembered.
+  Tensor recall(llvm::ArrayRef<const Operand *> list,
+                llvm::ArrayRef<int64_t> parameters);
+  /// The same for a list of tensors, and no other operands.
+  Tensor recall(std::span<const Tensor> tensors,
+                llvm::ArrayRef<int64_t> parameters);
+  template <std::integral... Integers> Tensor recall(Integers... parameters) {
+    return recall(llvm::ArrayRef<int64_t>(
+        std::array<int64_t, sizeof...(Integers)>{int64_t(parameters)...}));
+  }
+
   // Operands
 
-  mlir::Value value(const Tensor &tensor);
+  mlir::Value value(const Tensor &tensor) { return opOf(tensor)->getResult(0); }
   ir::Expr expr(mlir::Value value) { return {builder(), loc, value}; }
   /// An operand in its own dtype.
   ir::Expr expr(const Operand &x);
@@ -82,7 +107,7 @@ public:
   ir::Expr broadcast(ir::Expr x, const Shape &shape);
 
   mlir::RankedTensorType type(DType dtype, const Shape &shape) {
-    return tensorType(context(), dtype, shape);
+    return theTrace.typeOf(dtype, shape);
   }
 
   // The end
@@ -115,8 +140,15 @@ private:
                        mlir::ValueRange operands,
                        mlir::DictionaryAttr attributes);
   mlir::Block::iterator firstNew();
+  void countNew();
   void adoptAll();
   void adopt(mlir::Operation *op);
+  void note(mlir::Operation *op);
+  mlir::Operation *opOf(const Tensor &tensor);
+  void addToKey(const Tensor &tensor);
+  Tensor recallKey(llvm::ArrayRef<int64_t> parameters);
+  Tensor repeat(const KnownCall &known);
+  void remember(mlir::Operation *result);
   void verify(mlir::Operation *op);
   void sweep();
   [[noreturn]] void failFromDiagnostics();
@@ -129,6 +161,17 @@ private:
   mlir::Operation *lastBefore;
   std::optional<Device> theDevice;
   bool counted = false, finished = false;
+  std::array<const Operand *, 3> operands = {};
+  llvm::SmallVector<mlir::Operation *, 4> operandOps;
+  /// Of a call that will be remembered.
+  llvm::SmallVector<uint64_t, 12> key;
+  /// The ops that stand for numbers, and whose they are.
+  struct Number {
+    mlir::Operation *op;
+    const Operand *operand;
+    DType dtype;
+  };
+  llvm::SmallVector<Number, 2> numbers;
 };
 
 } // namespace tessera::detail

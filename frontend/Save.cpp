@@ -3,6 +3,7 @@
 
 #include "frontend/Recording.h"
 #include "frontend/io/Npy.h"
+#include "frontend/io/Npz.h"
 #include "frontend/io/Safetensors.h"
 
 namespace tessera::io {
@@ -57,13 +58,20 @@ void save(const std::string &path, nn::Module &module,
   save(path, module.state_dict(), place);
 }
 
+static nn::TensorMap mapOf(const std::vector<RawTensor> &list) {
+  nn::TensorMap map;
+  for (const RawTensor &raw : list)
+    map[raw.name] = tensorOf(raw);
+  return map;
+}
+
 nn::TensorMap load(const std::string &path, std::source_location place) {
-  return guarded("load", place, [&] {
-    nn::TensorMap map;
-    for (const RawTensor &raw : readSafetensors(path).tensors)
-      map[raw.name] = tensorOf(raw);
-    return map;
-  });
+  return guarded("load", place,
+                 [&] { return mapOf(readSafetensors(path).tensors); });
+}
+
+nn::TensorMap load_npz(const std::string &path, std::source_location place) {
+  return guarded("load_npz", place, [&] { return mapOf(readNpz(path)); });
 }
 
 void save_npy(const std::string &path, const Tensor &tensor,

@@ -83,7 +83,7 @@ static uint32_t typeOf(Trace &trace, Operation *op) {
 StructureKey makeKey(Trace &trace, const Slice &slice) {
   StructureKey key;
   key.reserve(slice.inputs.size() + slice.ops.size() * 4 +
-              slice.outputs.size() + 2);
+              slice.outputs.size() + slice.donated.size() + 3);
   key.push_back(uint32_t(slice.inputs.size()));
   for (Operation *op : slice.inputs)
     key.push_back(typeOf(trace, op));
@@ -94,8 +94,10 @@ StructureKey makeKey(Trace &trace, const Slice &slice) {
     for (Value operand : op->getOperands())
       key.push_back(slice.position.lookup(operand.getDefiningOp()));
   }
+  key.push_back(uint32_t(slice.outputs.size()));
   for (Operation *op : slice.outputs)
     key.push_back(slice.position.lookup(op));
+  key.insert(key.end(), slice.donated.begin(), slice.donated.end());
   return key;
 }
 
@@ -172,6 +174,8 @@ OwningOpRef<ModuleOp> copySlice(const Slice &slice, MLIRContext &context) {
   OpBuilder builder = OpBuilder::atBlockEnd(module->getBody());
   auto main = func::FuncOp::create(
       builder, place, "main", FunctionType::get(&context, arguments, results));
+  for (unsigned input : slice.donated)
+    main.setArgAttr(input, "tessera.donate", UnitAttr::get(&context));
   Block *body = main.addEntryBlock();
   builder.setInsertionPointToEnd(body);
 

@@ -137,7 +137,10 @@ void eval(const Operand &a, const Operand &b, const Operand &c,
 // Other dtypes and devices
 
 Tensor Tensor::astype(DType to, std::source_location place) const {
-  Recording r("astype", place, {this});
+  Operand x(*this, place);
+  Recording r("astype", x);
+  if (Tensor known = r.recall(int(to)); known.defined())
+    return known;
   return r.finish(r.convert(r.expr(r.value(*this)), to));
 }
 

@@ -44,6 +44,8 @@ struct TensorImpl {
   std::atomic<uint32_t> references{1};
   /// Set once `storage` may be read, which then does not change.
   std::atomic<bool> ready{false};
+  /// Set once a call has used the tensor up: `storage` is empty.
+  std::atomic<bool> donated{false};
   const Shape shape;
   const DType dtype;
   const Device device;
@@ -57,6 +59,9 @@ struct TensorImpl {
   std::shared_ptr<Leaf> leaf;
   /// The evaluation that dropped this value's history, if one did.
   std::shared_ptr<const Cut> cut;
+
+  /// The call that has used the tensor up.
+  std::source_location donation;
 
   /// A token that lives as long as this impl, made when first asked for.
   std::shared_ptr<const void> life();

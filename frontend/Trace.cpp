@@ -65,15 +65,25 @@ void Trace::closeContext() {
   verified.fill({});
   names.clear();
   inputName.reset();
-  scalarTypes.fill({});
-  broadcastScalar = {};
+  noAttributes = broadcastScalar = {};
+  types.fill({});
+  for (Spares &kept : spares)
+    for (Operation *spare : kept.ops)
+      if (spare)
+        spare->destroy();
+  spares.fill({});
+  knownCalls = {};
+  lastCut = {};
   theBuilder.reset();
   module = {};
   theContext.reset();
 }
 
 void Trace::recycleIfDue() {
-  if (ops != 0 || recorded < kOpsPerContext || !frames.empty())
+  if (ops != 0 || !frames.empty())
+    return;
+  limit = kMostOps;
+  if (recorded < kOpsPerContext)
     return;
   closeContext();
   openContext();
@@ -110,30 +120,85 @@ OperationName Trace::nameOf(unsigned index, StringRef name) {
   return *names[index];
 }
 
+std::unique_ptr<KnownCall> &Trace::knownCall(ArrayRef<uint64_t> key) {
+  uint64_t hash = 0;
+  for (uint64_t word : key)
+    hash = (hash ^ word) * 0x9e3779b97f4a7c15;
+  return knownCalls[(hash >> 40) % knownCalls.size()];
+}
+
+size_t recordedOps() {
+  TraceLock lock(Trace::current());
+  return Trace::current().ops;
+}
+
 // Inputs
+
+RankedTensorType Trace::typeOf(DType dtype, const Shape &shape) {
+  size_t slot = size_t(dtype);
+  for (int64_t dim : shape)
+    slot = slot * 31 + size_t(dim);
+  KnownType &known = types[(slot ^ slot >> 16) % types.size()];
+  if (!known.type || known.dtype != dtype ||
+      known.type.getShape() != toRef(shape)) [[unlikely]]
+    known = {tensorType(theContext.get(), dtype, shape), dtype};
+  return known.type;
+}
+
+Trace::Spares &Trace::sparesFor(Type type) {
+  auto pointer = reinterpret_cast<uintptr_t>(type.getAsOpaquePointer());
+  return spares[(pointer >> 4 ^ pointer >> 10) % spares.size()];
+}
+
+Operation *Trace::makeInput(LocationAttr loc, Type type) {
+  if (!loc)
+    loc = theBuilder->getUnknownLoc();
+  Spares &kept = sparesFor(type);
+  if (kept.type == type.getAsOpaquePointer())
+    for (Operation *&spare : kept.ops)
+      if (spare) {
+        Operation *op = std::exchange(spare, nullptr);
+        op->setLoc(loc);
+        block().push_back(op);
+        return op;
+      }
+  if (!inputName) {
+    inputName =
+        OperationName(ir::InputOp::getOperationName(), theContext.get());
+    noAttributes = DictionaryAttr::get(theContext.get());
+  }
+  return append(loc, *inputName, type, {}, noAttributes);
+}
+
+bool Trace::keepSpare(Operation *input) {
+  Type type = input->getResult(0).getType();
+  Spares &kept = sparesFor(type);
+  if (kept.type != type.getAsOpaquePointer()) {
+    for (Operation *&spare : kept.ops)
+      if (spare)
+        std::exchange(spare, nullptr)->destroy();
+    kept.type = type.getAsOpaquePointer();
+  }
+  auto *free = llvm::find(kept.ops, nullptr);
+  if (free == kept.ops.end())
+    return false;
+  *free = input;
+  return true;
+}
 
 Operation *Trace::inputFor(TensorImpl *impl, LocationAttr loc) {
   Operation *&op = inputOf[impl];
   if (op)
     return op;
-  Type type = tensorType(theContext.get(), impl->dtype, impl->shape);
-  op = ir::InputOp::create(
-      *theBuilder, loc ? Location(loc) : theBuilder->getUnknownLoc(), type);
+  op = makeInput(loc, typeOf(impl->dtype, impl->shape));
   detail::retain(impl);
-  inputs[op] = {ImplPtr(impl), 0};
+  inputs[op] = {ImplPtr(impl), 0, impl->storage};
   return op;
 }
 
 Operation *Trace::inputFor(uint64_t bits, DType dtype, LocationAttr loc) {
-  Type &type = scalarTypes[size_t(dtype)];
-  if (!type)
-    type = tensorType(theContext.get(), dtype, {});
-  if (!inputName)
-    inputName =
-        OperationName(ir::InputOp::getOperationName(), theContext.get());
-  Operation *op =
-      append(loc, *inputName, type, {}, DictionaryAttr::get(theContext.get()));
-  inputs[op] = {{}, bits};
+  Operation *op = makeInput(loc, typeOf(dtype, {}));
+  inputs[op] = {{}, bits, {}};
   return op;
 }
 
@@ -205,7 +270,7 @@ runtime::Storage Trace::storageOf(Operation *op) {
   if (it == inputs.end())
     return {};
   if (it->second.impl)
-    return it->second.impl->storage;
+    return it->second.storage;
   size_t bytes = runtime::bytesOf(dtypeFor(op->getResult(0)));
   auto storage = runtime::Storage::allocate(bytes);
   std::memcpy(storage.data(), &it->second.bits, bytes);
@@ -215,13 +280,18 @@ runtime::Storage Trace::storageOf(Operation *op) {
 // Handles
 
 Tensor Trace::wrap(Operation *op, const Device &device) {
+  return wrap(op, device, shapeOf(op->getResult(0)),
+              dtypeFor(op->getResult(0)));
+}
+
+Tensor Trace::wrap(Operation *op, const Device &device, const Shape &shape,
+                   DType dtype) {
   if (auto *input = inputInfo(op); input && input->impl)
     return Tensor(input->impl);
   OpInfo &info = infos[op];
   if (info.impl && tryRetain(info.impl))
     return Tensor(ImplPtr(info.impl));
-  auto *impl = new TensorImpl(shapeOf(op->getResult(0)),
-                              dtypeFor(op->getResult(0)), device);
+  auto *impl = new TensorImpl(shape, dtype, device);
   retain();
   impl->trace = this;
   impl->op = op;
@@ -257,7 +327,7 @@ void Trace::forget(Operation *op) {
     if (auto it = inputs.find(op); it != inputs.end()) {
       if (it->second.impl) {
         inputOf.erase(it->second.impl.get());
-        graveyard.push_back(std::move(it->second.impl));
+        graveyard.push_back(std::move(it->second));
       }
       inputs.erase(it);
     }
@@ -272,7 +342,9 @@ void Trace::forget(Operation *op) {
 
 void Trace::erase(Operation *op) {
   forget(op);
-  op->erase();
+  op->remove();
+  if (!isa<ir::InputOp>(op) || !keepSpare(op))
+    op->destroy();
 }
 
 void Trace::eraseIfUnused(Operation *first) {
@@ -333,7 +405,8 @@ void Trace::replaceByInput(Operation *op, runtime::Storage storage,
         ir::InputOp::create(builder, op->getLoc(), op->getResult(0).getType());
     ++ops;
     inputOf[owner.get()] = input;
-    inputs[input] = {std::move(owner), 0};
+    runtime::Storage bytes = owner->storage;
+    inputs[input] = {std::move(owner), 0, std::move(bytes)};
     op->replaceAllUsesWith(input);
   }
   eraseIfUnused(op);

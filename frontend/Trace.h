@@ -24,6 +24,8 @@ struct OpInfo {
 struct InputInfo {
   ImplPtr impl;      ///< a materialised tensor; null for a number
   uint64_t bits = 0; ///< the number, in the dtype of the op
+  /// Of the tensor; held here too, so that nobody overwrites them.
+  runtime::Storage storage = {};
 };
 
 /// A transform that is tracing.
@@ -36,6 +38,26 @@ struct Frame {
 /// What a rule of an op may depend on, in one context: its name, attributes,
 /// result type and up to three operand types.
 using OpSignature = std::array<const void *, 6>;
+
+/// The ops of one call of a public function, to be made again for operands of
+/// the same types without asking a rule: formulas are long, and what they
+/// unique in the context costs more than the ops.
+struct KnownCall {
+  /// An op, or the number that the call is given for an operand. Its operands
+  /// are steps, or, from -1 downwards, operands of the call.
+  struct Step {
+    std::optional<mlir::OperationName> name; ///< none of a number
+    mlir::Type type;
+    mlir::DictionaryAttr attributes;
+    llvm::SmallVector<int32_t, 3> operands;
+    DType dtype = f32; ///< of a number
+  };
+  llvm::SmallVector<uint64_t, 12> key;
+  llvm::SmallVector<Step, 4> steps;
+  int32_t result = 0;
+  Shape shape; ///< of the result, as is
+  DType dtype = f32;
+};
 
 /// The ops that one thread has recorded and that are still needed. Values may
 /// be released on other threads, so everything is guarded by `mutex`. Counted
@@ -65,6 +87,9 @@ public:
   bool wasVerified(const OpSignature &signature);
   void forgetVerified() { verified.fill({}); }
   mlir::OperationName nameOf(unsigned index, llvm::StringRef name);
+  mlir::RankedTensorType typeOf(DType dtype, const Shape &shape);
+  /// Where a call with this key is remembered, if it is.
+  std::unique_ptr<KnownCall> &knownCall(llvm::ArrayRef<uint64_t> key);
 
   /// The op that stands for a materialised tensor, made at `loc` if need be.
   mlir::Operation *inputFor(TensorImpl *impl, mlir::LocationAttr loc = {});
@@ -98,6 +123,8 @@ public:
 
   /// The tensor of an op's result: the handle that exists, or a new one.
   Tensor wrap(mlir::Operation *op, const Device &device);
+  Tensor wrap(mlir::Operation *op, const Device &device, const Shape &shape,
+              DType dtype);
   /// Called when the last handle is gone.
   void dropHandle(TensorImpl *impl);
   /// Keeps the bytes of a value beside its op, which stays as history.
@@ -115,8 +142,8 @@ public:
   std::mutex mutex;
   /// Destroyed after unlocking, since that may lock another trace, or run a
   /// user's function that releases memory.
-  std::vector<ImplPtr> graveyard;
-  std::vector<runtime::Storage> buried;
+  llvm::SmallVector<InputInfo, 4> graveyard;
+  llvm::SmallVector<runtime::Storage, 4> buried;
 
   /// Diagnostics of the dialect since they were last taken.
   std::string diagnostics;
@@ -136,6 +163,11 @@ public:
   llvm::DenseMap<std::tuple<const void *, const void *, const void *>, uint32_t>
       kindMemo;
   llvm::DenseMap<const void *, uint32_t> typeMemo;
+  /// A trace of more ops is cut at the next call outside of transforms.
+  static constexpr size_t kMostOps = 8192;
+  size_t limit = kMostOps;
+  /// The op before which the trace was cut last: its name and its place.
+  std::pair<const void *, const void *> lastCut = {};
   size_t ops = 0;      ///< in the block
   size_t recorded = 0; ///< since the context was made
 
@@ -147,6 +179,21 @@ private:
     mlir::LocationAttr location;
   };
 
+  struct KnownType {
+    mlir::RankedTensorType type;
+    DType dtype = f32;
+  };
+  /// Inputs come and go with almost every op, so some that are out of the block
+  /// are kept to be used again.
+  struct Spares {
+    const void *type = nullptr;
+    std::array<mlir::Operation *, 2> ops = {};
+  };
+
+  mlir::Operation *makeInput(mlir::LocationAttr loc, mlir::Type type);
+  Spares &sparesFor(mlir::Type type);
+  /// Whether an input that is out of the block was kept.
+  bool keepSpare(mlir::Operation *input);
   void openContext();
   void closeContext();
   void forget(mlir::Operation *op);
@@ -163,8 +210,10 @@ private:
   std::array<OpSignature, 512> verified = {};
   std::vector<std::optional<mlir::OperationName>> names;
   std::optional<mlir::OperationName> inputName;
-  std::array<mlir::Type, 16> scalarTypes; ///< by dtype
-  mlir::DictionaryAttr broadcastScalar;
+  mlir::DictionaryAttr noAttributes, broadcastScalar;
+  std::array<KnownType, 128> types;
+  std::array<Spares, 64> spares;
+  std::array<std::unique_ptr<KnownCall>, 512> knownCalls;
 };
 
 /// Locks a trace; what it gives up is destroyed after unlocking.
@@ -176,10 +225,8 @@ public:
       trace.mutex.unlock();
       return;
     }
-    auto impls = std::move(trace.graveyard);
+    auto inputs = std::move(trace.graveyard);
     auto storages = std::move(trace.buried);
-    trace.graveyard.clear();
-    trace.buried.clear();
     trace.mutex.unlock();
   }
   TraceLock(const TraceLock &) = delete;
@@ -187,6 +234,9 @@ public:
 private:
   Trace &trace;
 };
+
+/// How many ops this thread's trace holds.
+size_t recordedOps();
 
 /// A number's bits in a dtype; nothing for an integer that does not fit.
 std::optional<uint64_t> bitsOf(const Scalar &scalar, DType dtype);

@@ -4,7 +4,9 @@
 #include "runtime/ThreadPool.h"
 #include "tessera/Error.h"
 
+#include <atomic>
 #include <mutex>
+#include <set>
 
 using namespace mlir;
 
@@ -33,12 +35,12 @@ Type detail::elementType(MLIRContext *context, DType dtype) {
 }
 
 DType detail::dtypeFor(Type element) {
+  if (element.isF32())
+    return f32;
   if (element.isF16())
     return f16;
   if (element.isBF16())
     return bf16;
-  if (element.isF32())
-    return f32;
   if (element.isF64())
     return f64;
   switch (element.getIntOrFloatBitWidth()) {
@@ -72,12 +74,11 @@ DType result_type(DType a, DType b) {
   return std::max(a, b);
 }
 
-static std::mutex deviceMutex;
-static Device theDefaultDevice;
+static constinit const Device cpu;
+static std::atomic<const Device *> theDefaultDevice{&cpu};
 
 Device default_device() {
-  std::lock_guard guard(deviceMutex);
-  return theDefaultDevice;
+  return *theDefaultDevice.load(std::memory_order_acquire);
 }
 
 void set_default_device(const Device &device) {
@@ -85,8 +86,11 @@ void set_default_device(const Device &device) {
       device.kind() != runtime::DeviceKind::Reference)
     throw DeviceError({}, "set_default_device",
                       "this build has no device " + device.str());
-  std::lock_guard guard(deviceMutex);
-  theDefaultDevice = device;
+  // Each device that was ever set stays, since another thread may read it.
+  static std::mutex mutex;
+  static auto &devices = *new std::set<Device>;
+  std::lock_guard guard(mutex);
+  theDefaultDevice = &*devices.insert(device).first;
 }
 
 void set_num_threads(int threads) {

@@ -10,6 +10,54 @@
 namespace tessera {
 namespace detail {
 
+// Cells
+
+std::unique_lock<std::mutex> Cell::whenHere() {
+  while (true) {
+    std::unique_lock guard(mutex);
+    if (!isLent.load(std::memory_order_relaxed)) [[likely]]
+      return guard;
+    guard.unlock();
+    isLent.wait(true);
+  }
+}
+
+runtime::Storage Cell::borrow(DType dtype, const Shape &shape, Tensor &shared) {
+  std::unique_lock guard = whenHere();
+  TensorImpl *impl = value.handle().get();
+  // With the last handle in here, other threads can come to it by a trace only.
+  bool isSole = impl && !impl->trace && !impl->leaf && impl->dtype == dtype &&
+                impl->shape == shape &&
+                impl->references.load(std::memory_order_acquire) == 1 &&
+                impl->storage.canDonate();
+  if (!isSole) {
+    shared = value;
+    return {};
+  }
+  isLent.store(true, std::memory_order_relaxed);
+  return std::move(impl->storage);
+}
+
+void Cell::endLoan(std::unique_lock<std::mutex> guard) {
+  isLent.store(false);
+  guard.unlock();
+  isLent.notify_all();
+}
+
+void Cell::settle(Tensor next) {
+  std::unique_lock guard(mutex);
+  std::swap(value, next);
+  endLoan(std::move(guard));
+}
+
+void Cell::settle(runtime::Storage bytes) {
+  std::unique_lock guard(mutex);
+  value.handle()->storage = std::move(bytes);
+  endLoan(std::move(guard));
+}
+
+// Scopes
+
 static thread_local CellScope::State *innermost = nullptr;
 
 CellScope::CellScope() : theState(std::make_unique<State>()) {

@@ -118,7 +118,8 @@ void ColumnLaunches::findColumns() {
   auto product = [&](int64_t from) {
     return ShapedType::getNumElements(ArrayRef(kernel.shape).drop_front(from));
   };
-  while (first < innermost && together % product(first) != 0)
+  while (first < innermost &&
+         (kernel.results == 0 || together % product(first) != 0))
     ++first;
   columns = product(first);
   for (int64_t dim : kernel.keptDims)

@@ -6,6 +6,38 @@ using namespace mlir;
 namespace tessera::lowering::cpu {
 namespace {
 
+/// The function that runs the epilogue over a register block in memory. It is
+/// not inlined: what it hoists out of its loops, constants above all, would
+/// take registers from the accumulators.
+func::FuncOp emitStoreLoop(const GemmEmission &e, RegisterBlock block,
+                           StringRef name, MemRefType spilledType) {
+  Type index = IndexType::get(e.loc.getContext());
+  SmallVector<Type> arguments{spilledType, index, index, index};
+  llvm::append_range(arguments, e.kernel.buffers);
+  FunctionBuilder f(e.module, e.loc, name, arguments, /*isPrivate=*/true);
+  f.function->setAttr("passthrough", f.b.getStrArrayAttr({"noinline"}));
+  for (unsigned i : llvm::seq<unsigned>(4, arguments.size()))
+    f.function.setArgAttr(i, "llvm.noalias", f.b.getUnitAttr());
+  Value spilled = f.arg(0), batch = f.arg(1), row = f.arg(2), column = f.arg(3);
+  ValueRange buffers = f.args(4, e.kernel.buffers.size());
+  VectorType type = e.vectorType();
+  int64_t width = block.vectors * e.plan.lanes;
+  int64_t full = block.tail < e.plan.lanes ? width - e.plan.lanes : width;
+  f.loop(f.index(0), f.index(block.rows), 1, [&](Value r) {
+    Value base = f.mul(r, width);
+    Value i = f.add(row, r);
+    f.loop(f.index(0), f.index(full), e.plan.lanes, [&](Value c) {
+      Value x = f.load(type, spilled, f.add(base, c));
+      e.kernel.store(f.b, f.loc, buffers, batch, i, f.add(column, c), x, {});
+    });
+    if (full < width)
+      e.store(f, buffers, batch, i, f.add(column, full),
+              f.load(type, spilled, f.add(base, full)), block.tail);
+  });
+  f.finish();
+  return f.function;
+}
+
 /// Builds the function of one register block. Accumulators are separate native
 /// vectors, carried by the loop over k.
 class RegisterBlockBuilder {
@@ -213,19 +245,11 @@ private:
     Value spilled = f.scratch(count() * e.plan.lanes, e.element());
     for (int64_t i = 0; i < count(); ++i)
       f.store(results[i], spilled, f.index(i * e.plan.lanes));
-    int64_t width = block.vectors * e.plan.lanes;
-    int64_t full = block.tail < e.plan.lanes ? width - e.plan.lanes : width;
-    f.loop(f.index(0), f.index(block.rows), 1, [&](Value r) {
-      Value base = f.mul(r, width);
-      Value i = f.add(row, r);
-      f.loop(f.index(0), f.index(full), e.plan.lanes, [&](Value c) {
-        Value x = f.load(type, spilled, f.add(base, c));
-        e.kernel.store(f.b, f.loc, buffers, batch, i, f.add(column, c), x, {});
-      });
-      if (full < width)
-        emitStore(i, block.vectors - 1,
-                  f.load(type, spilled, f.add(base, full)));
-    });
+    SmallVector<Value> operands{spilled, batch, row, column};
+    llvm::append_range(operands, buffers);
+    f.call(emitStoreLoop(e, block, (f.function.getName() + "_store").str(),
+                         cast<MemRefType>(spilled.getType())),
+           operands);
   }
 
   /// Hands one vector to the epilogue.

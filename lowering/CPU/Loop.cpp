@@ -1,13 +1,17 @@
 // The Loop emitter: every output element is a function of its index; views are
 // folded into the indexing.
 //
-// The innermost dimension runs in vectors with a scalar tail. Where no op of
-// the body looks at the index, all dimensions are one, so that short rows cost
-// nothing.
+// The innermost dimension runs in vectors with a scalar tail; a light body in
+// pairs of them, so that one's latency hides behind the other's. Where no op
+// of the body looks at the index, all dimensions are one, so that short rows
+// cost nothing.
 #include "lowering/CPU/Emit.h"
 #include "lowering/Kernels/FusedBody.h"
 #include "lowering/Kernels/Launch.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
 using namespace tessera::ir;
@@ -19,6 +23,28 @@ namespace {
 /// Elements that one tile computes at least: enough work to pay for handing it
 /// to a thread.
 constexpr int64_t kTileElements = 16384;
+
+/// Instructions of a body that is light, and elements of a row that is worth
+/// pairs of vectors.
+constexpr size_t kLightBody = 64;
+constexpr int64_t kPairedElements = 256;
+
+/// Whether the body in the innermost loops is more than pairs of vectors have
+/// registers for: a function that is expanded, lanes one by one, or many ops.
+bool isHeavy(func::FuncOp launch) {
+  bool heavy = false;
+  launch.walk([&](scf::ForOp loop) {
+    size_t ops = 0;
+    for (Operation &op : *loop.getBody()) {
+      bool isFunction = isa<math::MathDialect>(op.getDialect()) &&
+                        !isa<math::AbsFOp, math::SqrtOp>(op);
+      heavy |= isFunction || isa<vector::FromElementsOp>(op);
+      ++ops;
+    }
+    heavy |= ops > kLightBody;
+  });
+  return heavy;
+}
 
 /// Whether each result element depends on operand elements at the same flat
 /// position only.
@@ -36,8 +62,8 @@ bool isFlat(KernelOp kernel) {
 class LoopEmitter {
 public:
   LoopEmitter(KernelOp kernel, StringRef name, const TargetInfo &target,
-              ModuleOp module)
-      : kernel(kernel), target(target),
+              ModuleOp module, bool pairs)
+      : kernel(kernel), target(target), pairs(pairs),
         space(cast<RankedTensorType>(kernel.getOutputs()[0].getType())) {
     shape.assign(space.getShape().begin(), space.getShape().end());
     flat = isFlat(kernel);
@@ -46,6 +72,7 @@ public:
     inner = shape.back();
     rows = inner == 0 ? 0 : space.getNumElements() / inner;
     lanes = widestLanes();
+    pieces = piecesOfRow();
     // A tile is some rows, or where there is one row a piece of it.
     rowsPerTile = rows > 1 ? std::max<int64_t>(1, kTileElements / inner) : 1;
     int64_t columnTiles = rows > 1 ? 1 : llvm::divideCeil(inner, kTileElements);
@@ -86,6 +113,25 @@ private:
     return inner >= least ? least : 1;
   }
 
+  /// A part of a row and how many of its elements are computed at once.
+  struct Piece {
+    int64_t from, to, lanes;
+  };
+
+  SmallVector<Piece> piecesOfRow() {
+    SmallVector<int64_t> widths{lanes, 1};
+    if (pairs && lanes > 1 && inner >= kPairedElements)
+      widths.insert(widths.begin(), 2 * lanes);
+    SmallVector<Piece> pieces;
+    int64_t from = 0;
+    for (int64_t width : widths)
+      if (int64_t to = from + (inner - from) / width * width; to > from) {
+        pieces.push_back({from, to, width});
+        from = to;
+      }
+    return pieces;
+  }
+
   void emitRows(Value tile) {
     Location loc = launch->loc();
     LaneMath lane(b(), loc);
@@ -97,11 +143,9 @@ private:
     auto outer =
         *inside.delinearize({row, 0, 1}, ArrayRef(shape).drop_back(), 1);
     Value start = inside.mulConstant({row, 0, 1}, inner).base;
-    emitSpan(outer, start, launch->number(0),
-             launch->number(inner / lanes * lanes), lanes);
-    if (inner % lanes != 0)
-      emitSpan(outer, start, launch->number(inner / lanes * lanes),
-               launch->number(inner), 1);
+    for (const Piece &piece : pieces)
+      emitSpan(outer, start, launch->number(piece.from),
+               launch->number(piece.to), piece.lanes);
   }
 
   void emitPiece(Value tile) {
@@ -109,17 +153,15 @@ private:
     LaneMath lane(b(), loc);
     SmallVector<LaneIndex> outer(shape.size() - 1, lane.constant(0));
     Value zero = launch->number(0);
-    int64_t whole = inner / lanes * lanes;
     Value first = lane.mulConstant({tile, 0, 1}, kTileElements).base;
     Value last = lane.addConstant({first, 0, 1}, kTileElements).base;
-    auto upTo = [&](int64_t limit) -> Value {
-      return arith::MinSIOp::create(b(), loc, last, launch->number(limit));
-    };
-    emitSpan(outer, zero, first, upTo(whole), lanes);
-    if (inner % lanes != 0)
-      emitSpan(outer, zero,
-               arith::MaxSIOp::create(b(), loc, first, launch->number(whole)),
-               upTo(inner), 1);
+    for (const Piece &piece : pieces) {
+      Value from =
+          arith::MaxSIOp::create(b(), loc, first, launch->number(piece.from));
+      Value to =
+          arith::MinSIOp::create(b(), loc, last, launch->number(piece.to));
+      emitSpan(outer, zero, from, to, piece.lanes);
+    }
   }
 
   /// The elements [from, to) of the row that starts at the flat position
@@ -174,10 +216,12 @@ private:
 
   KernelOp kernel;
   const TargetInfo &target;
+  bool pairs;
   RankedTensorType space;
   SmallVector<int64_t> shape;
   bool flat;
   int64_t inner, rows, lanes, rowsPerTile;
+  SmallVector<Piece> pieces;
   std::optional<Launch> launch;
   std::optional<FusedBody> body;
 };
@@ -196,7 +240,12 @@ LogicalResult emitLoop(KernelOp kernel, StringRef name,
         return shapeOf(type) == shapeOf(types.front());
       }))
     return kernel.emitOpError("a loop kernel's outputs have one shape");
-  LoopEmitter(kernel, name, target, module).emit();
+  LoopEmitter(kernel, name, target, module, /*pairs=*/true).emit();
+  auto launch = module.lookupSymbol<func::FuncOp>(name);
+  if (isHeavy(launch)) {
+    launch.erase();
+    LoopEmitter(kernel, name, target, module, /*pairs=*/false).emit();
+  }
   return success();
 }
 

@@ -36,7 +36,9 @@ FileHeader headerFor(StringRef content) {
 
 std::string folderFromEnvironment() {
   if (const char *folder = std::getenv("TESSERA_CACHE"); folder && *folder)
-    return StringRef(folder) == "off" || StringRef(folder) == "0" ? "" : folder;
+    return is_contained({"0", "off", "no", "false"}, StringRef(folder))
+               ? ""
+               : folder;
   SmallString<256> path;
   if (const char *base = std::getenv("XDG_CACHE_HOME"); base && *base == '/')
     path = base;

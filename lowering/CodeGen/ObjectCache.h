@@ -30,7 +30,7 @@ struct CacheUsage {
 /// written means no disk cache. Thread-safe.
 class ObjectCache {
 public:
-  /// The process's cache, in the folder that TESSERA_CACHE names ("off" or "0":
+  /// The process's cache, in the folder that TESSERA_CACHE names ("0" or "off":
   /// none), else $XDG_CACHE_HOME/tessera, else
   /// ~/.cache/tessera.
   static ObjectCache &instance();

@@ -172,7 +172,8 @@ void setTarget(llvm::Module &module, const TargetInfo &target,
 /// function.
 void inlineBodies(llvm::Module &module) {
   for (Function &body : llvm::make_early_inc_range(module)) {
-    if (!body.hasLocalLinkage() || !body.hasOneUse())
+    if (!body.hasLocalLinkage() || !body.hasOneUse() ||
+        body.hasFnAttribute(Attribute::NoInline))
       continue;
     auto *call = dyn_cast<CallBase>(body.user_back());
     if (!call || call->getCalledFunction() != &body ||

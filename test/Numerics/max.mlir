@@ -39,3 +39,17 @@ func.func @values(
   %0 = tessera.max %a, %b : tensor<5xf32>
   return %0 : tensor<5xf32>
 }
+
+// With a constant, of either sign of zero too, on either side.
+func.func @constants(%x: tensor<3x77xf32>) -> (tensor<3x77xf32>, tensor<3x77xf32>, tensor<3x77xf32>, tensor<3x77xf32>)
+    attributes {test.types = [f64]} {
+  %zero = tessera.constant 0.0 : f32 : tensor<3x77xf32>
+  %minus_zero = tessera.constant -0.0 : f32 : tensor<3x77xf32>
+  %number = tessera.constant 0.5 : f32 : tensor<3x77xf32>
+  %nan = tessera.constant 0x7FC00000 : f32 : tensor<3x77xf32>
+  %0 = tessera.max %x, %zero : tensor<3x77xf32>
+  %1 = tessera.max %minus_zero, %x : tensor<3x77xf32>
+  %2 = tessera.max %x, %number : tensor<3x77xf32>
+  %3 = tessera.max %x, %nan : tensor<3x77xf32>
+  return %0, %1, %2, %3 : tensor<3x77xf32>, tensor<3x77xf32>, tensor<3x77xf32>, tensor<3x77xf32>
+}

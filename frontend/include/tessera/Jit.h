@@ -2,45 +2,58 @@
 #pragma once
 
 #include "tessera/Autodiff.h"
+#include "tessera/InlineList.h"
 #include "tessera/Lower.h"
 
 #include <any>
-#include <mutex>
+#include <atomic>
+#include <forward_list>
 
 namespace tessera {
 
 struct JitOptions {
+  /// Arguments, by position, whose tensors a call uses up, so that results may
+  /// take their memory: using them afterwards is a ValueError that names the
+  /// call. No other thread may use them meanwhile. A call that throws, or that
+  /// is inlined, gives them back. Variables that the function assigns need not
+  /// be named.
+  std::vector<size_t> donate = {};
   /// Threads that compute a call; 0 means the process's number.
   int threads = 0;
 };
 
 namespace detail {
 
-/// What distinguishes calls that need programs of their own.
-using Signature = std::vector<uint64_t>;
-void sign(Signature &signature, const Tensor &tensor);
-void sign(Signature &signature, const Variable &variable);
-void signBytes(Signature &signature, const void *data, size_t bytes);
+/// The tensors that a call is given, what distinguishes calls that need
+/// programs of their own, and which of the tensors are used up.
+struct JitCall {
+  InlineList<const Tensor *, 16> tensors;
+  InlineList<uint64_t, 64> signature;
+  InlineList<uint32_t, 8> donated;
+  std::forward_list<Tensor> owned; ///< those that no argument holds
+};
+void sign(JitCall &call, const Tensor &tensor);
+void sign(JitCall &call, const Variable &variable);
+void signBytes(JitCall &call, const void *data, size_t bytes);
 
 /// Whether a call has to run the function itself: inside another transform, on
 /// values that keep history, or on a device without compiled code.
-bool mustInline(std::span<const Tensor> arguments);
+bool mustInline(const JitCall &call);
 
 /// A function's program for one signature.
 class JitProgram {
 public:
   virtual ~JitProgram() = default;
-  /// Runs it: the results' tensors; variables that the function assigns are
+  /// Runs it for the results' tensors; variables that the function assigns are
   /// assigned.
-  virtual std::vector<Tensor> run(std::span<const Tensor> arguments,
-                                  int threads,
-                                  std::source_location place) const = 0;
+  virtual void run(const JitCall &call, std::span<Tensor> results, int threads,
+                   std::source_location place) const = 0;
 };
 
 /// One tracing of a function.
 class JitTrace {
 public:
-  JitTrace(std::span<const Tensor> arguments, std::source_location place);
+  JitTrace(const JitCall &call, std::source_location place);
   ~JitTrace();
   /// What the function is given for the arguments' tensors.
   const std::vector<Tensor> &inputs() const;
@@ -54,15 +67,19 @@ private:
   std::unique_ptr<State> state;
 };
 
+/// Throws ValueError unless every position is below `count`.
+void checkPositions(const std::vector<size_t> &positions, size_t count,
+                    std::source_location place);
+
 template <typename T>
 concept Signable = std::is_arithmetic_v<T> || std::is_enum_v<T> ||
                    std::same_as<T, std::string>;
 
-template <typename T> void signValue(Signature &signature, const T &value) {
+template <typename T> void signValue(JitCall &call, const T &value) {
   if constexpr (std::same_as<T, std::string>)
-    signBytes(signature, value.data(), value.size());
+    signBytes(call, value.data(), value.size());
   else
-    signBytes(signature, &value, sizeof value);
+    signBytes(call, &value, sizeof value);
 }
 
 /// Whether the function takes a tensor where the I-th argument is given.
@@ -84,7 +101,8 @@ concept ByCell = std::same_as<Plain<T>, Variable> || ModuleTree<Plain<T>>;
 template <typename F> class Jitted {
 public:
   Jitted(F f, JitOptions options, std::source_location place)
-      : shared(std::make_shared<Shared>(std::move(f), options, place)) {}
+      : shared(std::make_shared<Shared>(std::move(f), std::move(options),
+                                        place)) {}
 
   template <typename... Args> auto operator()(Args &&...args) const {
     return call(std::index_sequence_for<Args...>(),
@@ -99,18 +117,25 @@ public:
 
 private:
   struct Entry {
-    Signature signature;
+    std::vector<uint64_t> signature;
     std::shared_ptr<const JitProgram> program;
     std::any result; ///< the result's structure, its tensors empty
+    size_t numResults;
+    const Entry *next; ///< an older one
   };
+  /// Entries are added at the front and stay, so that calls find theirs without
+  /// a lock.
   struct Shared {
     Shared(F f, JitOptions options, std::source_location place)
-        : f(std::move(f)), options(options), place(place) {}
+        : f(std::move(f)), options(std::move(options)), place(place) {}
+    ~Shared() {
+      for (const Entry *entry = latest.load(); entry;)
+        delete std::exchange(entry, entry->next);
+    }
     F f;
     JitOptions options;
     std::source_location place;
-    std::mutex mutex;
-    std::vector<std::shared_ptr<const Entry>> entries; ///< latest first
+    std::atomic<const Entry *> latest{nullptr};
   };
 
   template <size_t I, typename... Args> static constexpr bool isInput() {
@@ -120,100 +145,110 @@ private:
     else
       return Tree<Plain<Arg>> && !ByCell<Arg>;
   }
+  /// A number taken for a tensor, which becomes one.
+  template <size_t I, typename... Args> static constexpr bool isNumber() {
+    using Arg = std::tuple_element_t<I, std::tuple<Args...>>;
+    return std::is_arithmetic_v<Plain<Arg>> && isInput<I, Args...>();
+  }
+  template <size_t I, typename... Args>
+  using Argument =
+      std::conditional_t<isNumber<I, Args...>(), Tensor,
+                         std::tuple_element_t<I, std::tuple<Args...>> &>;
 
   template <size_t... I, typename... Args>
   auto call(std::index_sequence<I...>, Args &&...args) const {
     using Result = Plain<decltype(shared->f(std::forward<Args>(args)...))>;
-    // Numbers taken for tensors become tensors; the rest stays.
-    auto converted =
-        std::tuple<Argument<I, Args...>...>(convert<I, Args...>(args)...);
-    std::vector<Tensor> tensors;
-    Signature signature;
-    (collect<isInput<I, Args...>()>(std::get<I>(converted), tensors, signature),
-     ...);
-    if (mustInline(tensors))
-      return std::apply(shared->f, std::move(converted));
-    std::shared_ptr<const Entry> entry = find(signature);
+    std::tuple<Argument<I, Args...>...> given(convert<I, Args...>(args)...);
+    JitCall call;
+    (collect<I, isInput<I, Args...>()>(std::get<I>(given), call), ...);
+    if (mustInline(call))
+      return static_cast<Result>(
+          shared->f(std::forward<
+                    std::conditional_t<isNumber<I, Args...>(), Tensor, Args>>(
+              std::get<I>(given))...));
+    const Entry *entry = find(call);
     if (!entry)
-      entry = trace<Result, isInput<I, Args...>()...>(converted, tensors,
-                                                      std::move(signature));
-    std::vector<Tensor> results =
-        entry->program->run(tensors, shared->options.threads, shared->place);
-    if constexpr (!std::is_void_v<Result>)
+      entry = trace<Result, isInput<I, Args...>()...>(given, call);
+    if constexpr (std::is_void_v<Result>) {
+      entry->program->run(call, {}, shared->options.threads, shared->place);
+    } else if constexpr (std::same_as<Result, Tensor>) {
+      Tensor result;
+      entry->program->run(call, {&result, 1}, shared->options.threads,
+                          shared->place);
+      return result;
+    } else {
+      std::vector<Tensor> results(entry->numResults);
+      entry->program->run(call, results, shared->options.threads,
+                          shared->place);
       return with_leaves(std::any_cast<const Result &>(entry->result),
                          std::span<const Tensor>(results));
+    }
   }
 
   template <size_t... I, typename... Args>
   Lowered lowerCall(std::index_sequence<I...>, Args &&...args) const {
     using Result = Plain<decltype(shared->f(std::forward<Args>(args)...))>;
-    auto converted =
-        std::tuple<Argument<I, Args...>...>(convert<I, Args...>(args)...);
-    std::vector<Tensor> tensors;
-    Signature signature; // collected with the tensors
-    (collect<isInput<I, Args...>()>(std::get<I>(converted), tensors, signature),
-     ...);
-    JitTrace tracing(tensors, shared->place);
+    std::tuple<Argument<I, Args...>...> given(convert<I, Args...>(args)...);
+    JitCall call;
+    (collect<I, isInput<I, Args...>()>(std::get<I>(given), call), ...);
+    checkPositions(shared->options.donate, sizeof...(I), shared->place);
+    JitTrace tracing(call, shared->place);
     if constexpr (std::is_void_v<Result>) {
-      invoke<isInput<I, Args...>()...>(tracing, converted);
+      invoke<isInput<I, Args...>()...>(tracing, given);
       return tracing.lower({});
     } else {
-      Result result = invoke<isInput<I, Args...>()...>(tracing, converted);
+      Result result = invoke<isInput<I, Args...>()...>(tracing, given);
       return tracing.lower(leaves(result));
     }
   }
 
-  template <size_t I, typename... Args>
-  using Argument = std::conditional_t<
-      std::is_arithmetic_v<
-          Plain<std::tuple_element_t<I, std::tuple<Args...>>>> &&
-          isInput<I, Args...>(),
-      Tensor,
-      std::conditional_t<ByCell<std::tuple_element_t<I, std::tuple<Args...>>>,
-                         std::tuple_element_t<I, std::tuple<Args...>> &,
-                         Plain<std::tuple_element_t<I, std::tuple<Args...>>>>>;
-
   template <size_t I, typename... Args, typename Arg>
   Argument<I, Args...> convert(Arg &arg) const {
-    if constexpr (std::same_as<Argument<I, Args...>, Tensor> &&
-                  std::is_arithmetic_v<Plain<Arg>>)
+    if constexpr (isNumber<I, Args...>())
       return Tensor(arg, shared->place);
     else
       return arg;
   }
 
-  template <bool Input, typename Arg>
-  static void collect(const Arg &arg, std::vector<Tensor> &tensors,
-                      Signature &signature) {
+  template <size_t I, bool Input, typename Arg>
+  void collect(const Arg &arg, JitCall &call) const {
     if constexpr (Input) {
-      for_each_leaf(arg, [&](const std::string &, const Tensor &leaf) {
-        sign(signature, leaf);
-        tensors.push_back(leaf);
+      size_t first = call.tensors.size();
+      for_each_leaf(arg, [&](const std::string &, const auto &leaf) {
+        if constexpr (std::same_as<Plain<decltype(leaf)>, Tensor>)
+          call.tensors.push_back(&leaf);
+        else
+          call.tensors.push_back(&call.owned.emplace_front(leaf));
+        sign(call, *call.tensors.back());
       });
+      for (size_t position : shared->options.donate)
+        if (position == I)
+          for (size_t i = first; i < call.tensors.size(); ++i)
+            call.donated.push_back(uint32_t(i));
     } else if constexpr (std::same_as<Arg, Variable>) {
-      sign(signature, arg);
+      sign(call, arg);
     } else if constexpr (ByCell<Arg>) {
       for_each_leaf(arg, [&](const std::string &, const auto &leaf) {
-        sign(signature, leaf);
+        sign(call, leaf);
       });
     } else {
       static_assert(Signable<Arg>, "a jit function takes trees of tensors, "
                                    "numbers, enums and strings");
-      signValue(signature, arg);
+      signValue(call, arg);
     }
   }
 
-  std::shared_ptr<const Entry> find(const Signature &signature) const {
-    std::lock_guard guard(shared->mutex);
-    for (auto &entry : shared->entries)
-      if (entry->signature == signature)
-        return entry;
-    return nullptr;
+  const Entry *find(const JitCall &call) const {
+    const Entry *entry = shared->latest.load(std::memory_order_acquire);
+    while (entry &&
+           !std::ranges::equal(entry->signature, call.signature.items()))
+      entry = entry->next;
+    return entry;
   }
 
   /// Runs the function on what stands for its inputs.
-  template <bool... Input, typename Converted>
-  decltype(auto) invoke(JitTrace &tracing, Converted &converted) const {
+  template <bool... Input, typename Given>
+  decltype(auto) invoke(JitTrace &tracing, Given &arguments) const {
     size_t next = 0;
     auto substitute =
         [&]<bool IsInput>(auto &argument,
@@ -233,30 +268,33 @@ private:
           given{substitute(argument, std::bool_constant<Input>())...};
       return std::apply(shared->f, std::move(given));
     };
-    return std::apply(invoke, converted);
+    return std::apply(invoke, arguments);
   }
 
-  template <typename Result, bool... Input, typename Converted>
-  std::shared_ptr<const Entry> trace(Converted &converted,
-                                     std::span<const Tensor> tensors,
-                                     Signature signature) const {
-    JitTrace tracing(tensors, shared->place);
-    auto entry = std::make_shared<Entry>();
-    entry->signature = std::move(signature);
+  template <typename Result, bool... Input, typename Given>
+  const Entry *trace(Given &arguments, const JitCall &call) const {
+    checkPositions(shared->options.donate, sizeof...(Input), shared->place);
+    JitTrace tracing(call, shared->place);
+    auto entry = std::make_unique<Entry>();
+    auto signature = call.signature.items();
+    entry->signature.assign(signature.begin(), signature.end());
     if constexpr (std::is_void_v<Result>) {
-      invoke<Input...>(tracing, converted);
+      invoke<Input...>(tracing, arguments);
       entry->program = tracing.finish({});
+      entry->numResults = 0;
     } else {
-      Result result = invoke<Input...>(tracing, converted);
+      Result result = invoke<Input...>(tracing, arguments);
       std::vector<Tensor> results = leaves(result);
       entry->program = tracing.finish(results);
+      entry->numResults = results.size();
       std::vector<Tensor> none(results.size());
       entry->result =
           with_leaves(std::move(result), std::span<const Tensor>(none));
     }
-    std::lock_guard guard(shared->mutex);
-    shared->entries.insert(shared->entries.begin(), entry);
-    return entry;
+    entry->next = shared->latest.load();
+    while (!shared->latest.compare_exchange_weak(entry->next, entry.get()))
+      ;
+    return entry.release();
   }
 
   std::shared_ptr<Shared> shared;

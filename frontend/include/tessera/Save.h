@@ -22,5 +22,9 @@ void save_npy(const std::string &path, const Tensor &tensor,
               std::source_location place = std::source_location::current());
 Tensor load_npy(const std::string &path,
                 std::source_location place = std::source_location::current());
+/// The arrays of an npz file by name, compressed or not. Throws IoError.
+nn::TensorMap
+load_npz(const std::string &path,
+         std::source_location place = std::source_location::current());
 
 } // namespace tessera::io

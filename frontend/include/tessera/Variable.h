@@ -12,7 +12,7 @@ class Variable;
 
 namespace detail {
 
-struct Cell;
+class Cell;
 
 /// While one lives, reads of some cells on its thread give other values, and
 /// writes reach no cell before `commit`: then they go to the scope around it,

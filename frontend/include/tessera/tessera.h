@@ -11,6 +11,7 @@
 #include "tessera/Jit.h"
 #include "tessera/Lower.h"
 #include "tessera/Manipulation.h"
+#include "tessera/Memory.h"
 #include "tessera/Module.h"
 #include "tessera/Optim.h"
 #include "tessera/Product.h"

@@ -1,7 +1,7 @@
 // Compares the ops in test files with the dialect's own list.
 #include "test/Numerics/driver/Coverage.h"
-#include "dialects/Tessera/IR/Tessera.h"
 #include "mlir/Parser/Parser.h"
+#include "test/Numerics/driver/Ops.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
@@ -9,9 +9,8 @@ using namespace mlir;
 
 namespace tessera::numerics {
 
-/// Terminators have no value, and a trace's inputs none of their own: they are
-/// not free of effects.
-static bool hasValue(RegisteredOperationName op) {
+bool hasValue(RegisteredOperationName op) {
+  // An input is not free of effects.
   return op.hasInterface<MemoryEffectOpInterface>() &&
          !op.hasTrait<OpTrait::IsTerminator>();
 }
@@ -33,8 +32,7 @@ LogicalResult coversEveryOp(MLIRContext &context, StringRef folder) {
     return failure();
   }
   bool all = true;
-  for (RegisteredOperationName op :
-       context.getRegisteredOperationsByDialect("tessera"))
+  for (RegisteredOperationName op : registeredOps(context))
     if (hasValue(op) && !used.contains(op)) {
       llvm::errs() << op.getStringRef() << " is in no file of " << folder
                    << "\n";

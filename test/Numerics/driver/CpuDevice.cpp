@@ -9,8 +9,6 @@ using namespace mlir;
 
 namespace tessera::numerics {
 
-static constexpr int kThreads[] = {1, 2, 3, 8};
-
 static FailureOr<Tensors> call(const runtime::Executable &executable,
                                const Tensors &tensors, int threads) {
   std::vector<runtime::Storage> inputs,
@@ -29,6 +27,15 @@ static FailureOr<Tensors> call(const runtime::Executable &executable,
     results.emplace_back(data, data + info.bytes);
   }
   return results;
+}
+
+Variant compiledVariant(std::string name,
+                        std::shared_ptr<const runtime::Executable> executable,
+                        int threads) {
+  return {name + ", " + std::to_string(threads) + " threads",
+          [executable = std::move(executable), threads](const Tensors &inputs) {
+            return call(*executable, inputs, threads);
+          }};
 }
 
 namespace {
@@ -68,11 +75,7 @@ FailureOr<std::vector<Variant>> prepareCpu(func::FuncOp function) {
     if (failed(executable))
       return failure();
     for (int threads : kThreads)
-      variants.push_back(
-          {setting.name + (", " + std::to_string(threads)) + " threads",
-           [executable = *executable, threads](const Tensors &inputs) {
-             return call(*executable, inputs, threads);
-           }});
+      variants.push_back(compiledVariant(setting.name, *executable, threads));
   }
   return variants;
 }

@@ -6,6 +6,10 @@
 #include <functional>
 #include <string>
 
+namespace tessera::runtime {
+class Executable;
+}
+
 namespace tessera::numerics {
 
 using Tensors = std::vector<lowering::TensorBytes>;
@@ -26,6 +30,13 @@ struct Device {
   /// Prepares all ways; fails with a diagnostic.
   mlir::FailureOr<std::vector<Variant>> (*prepare)(mlir::func::FuncOp function);
 };
+
+/// A compiled program, run on so many threads.
+Variant compiledVariant(std::string name,
+                        std::shared_ptr<const runtime::Executable> executable,
+                        int threads);
+/// The numbers of threads that are compared.
+inline constexpr int kThreads[] = {1, 2, 3, 8};
 
 /// The compiler on this machine's CPU.
 mlir::FailureOr<std::vector<Variant>> prepareCpu(mlir::func::FuncOp function);

@@ -1,6 +1,7 @@
 // Random inputs: from a seed, the same on every machine.
 #include "test/Numerics/driver/Inputs.h"
 #include "lowering/Reference/Tensor.h"
+#include "test/Numerics/driver/Random.h"
 
 using namespace mlir;
 
@@ -22,33 +23,10 @@ const char *nameOf(Draw draw) {
 }
 
 namespace {
-/// SplitMix64. Source: Steele et al., "Fast splittable pseudorandom number
-/// generators", OOPSLA 2014.
-class Generator {
-public:
-  explicit Generator(uint64_t seed) : state(seed) {}
-  uint64_t bits() {
-    uint64_t z = (state += 0x9E3779B97F4A7C15);
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EB;
-    return z ^ (z >> 31);
-  }
-  /// In [0, count).
-  uint64_t below(uint64_t count) { return bits() % count; }
-  /// In [0, 1).
-  double unit() { return double(bits() >> 11) * 0x1p-53; }
-  template <typename T, size_t n> T pick(const T (&choices)[n]) {
-    return choices[below(n)];
-  }
-
-private:
-  uint64_t state;
-};
-
 /// Draws elements of type T.
 template <typename T> class Elements {
 public:
-  Elements(Generator &random, Draw draw) : random(random), draw(draw) {}
+  Elements(Random &random, Draw draw) : random(random), draw(draw) {}
 
   T next() {
     switch (draw) {
@@ -119,7 +97,7 @@ private:
            ~((uint64_t(1) << significand) - 1);
   }
 
-  Generator &random;
+  Random &random;
   Draw draw;
 };
 
@@ -148,28 +126,29 @@ lowering::TensorBytes bytesOfElements(DenseElementsAttr elements) {
   return tensor.raw();
 }
 
+lowering::TensorBytes makeInput(func::FuncOp function, unsigned number,
+                                Draw draw, uint64_t seed) {
+  if (auto values =
+          function.getArgAttrOfType<DenseElementsAttr>(number, "test.values"))
+    return bytesOfElements(values);
+  Random random(Random(seed * 1000003 + number * 31 + unsigned(draw)).bits());
+  auto range = function.getArgAttrOfType<ArrayAttr>(number, "test.range");
+  Tensor tensor(function.getArgumentTypes()[number]);
+  withElementType(tensor.element(), [&](auto tag) {
+    using T = decltype(tag);
+    Elements<T> elements(random, draw);
+    for (T &x : tensor.as<T>())
+      x = range ? elements.inRange(numberOf(range[0]), numberOf(range[1]))
+                : elements.next();
+  });
+  return tensor.raw();
+}
+
 std::vector<lowering::TensorBytes> makeInputs(func::FuncOp function, Draw draw,
                                               uint64_t seed) {
   std::vector<lowering::TensorBytes> inputs;
-  for (auto [number, type] : llvm::enumerate(function.getArgumentTypes())) {
-    if (auto values = function.getArgAttrOfType<DenseElementsAttr>(
-            number, "test.values")) {
-      inputs.push_back(bytesOfElements(values));
-      continue;
-    }
-    Generator random(
-        Generator(seed * 1000003 + number * 31 + unsigned(draw)).bits());
-    auto range = function.getArgAttrOfType<ArrayAttr>(number, "test.range");
-    Tensor tensor(type);
-    withElementType(tensor.element(), [&](auto tag) {
-      using T = decltype(tag);
-      Elements<T> elements(random, draw);
-      for (T &x : tensor.as<T>())
-        x = range ? elements.inRange(numberOf(range[0]), numberOf(range[1]))
-                  : elements.next();
-    });
-    inputs.push_back(tensor.raw());
-  }
+  for (unsigned i = 0; i < function.getNumArguments(); ++i)
+    inputs.push_back(makeInput(function, i, draw, seed));
   return inputs;
 }
 

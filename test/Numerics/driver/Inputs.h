@@ -24,6 +24,10 @@ const char *nameOf(Draw draw);
 std::vector<lowering::TensorBytes> makeInputs(mlir::func::FuncOp function,
                                               Draw draw, uint64_t seed);
 
+/// The tensor of one argument.
+lowering::TensorBytes makeInput(mlir::func::FuncOp function, unsigned number,
+                                Draw draw, uint64_t seed);
+
 /// The elements of an attribute as they lie in memory.
 lowering::TensorBytes bytesOfElements(mlir::DenseElementsAttr elements);
 

@@ -9,6 +9,7 @@
 #include <atomic>
 #include <fstream>
 #include <thread>
+#include <unistd.h>
 
 using namespace tessera::lowering;
 using namespace tessera::test;
@@ -88,6 +89,18 @@ TEST(Object, UnoptimisedCompilationsLeaveOthersAlone) {
   std::string before = compile(llvm::CodeGenOptLevel::Default);
   EXPECT_TRUE(compile(llvm::CodeGenOptLevel::None) != before);
   EXPECT_TRUE(compile(llvm::CodeGenOptLevel::Default) == before);
+}
+
+/// In a process of its own, since the cache is made once.
+TEST(CacheDeathTest, TheEnvironmentSwitchesItOff) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  for (const char *off : {"0", "off"})
+    EXPECT_EXIT(
+        {
+          setenv("TESSERA_CACHE", off, 1);
+          _exit(ObjectCache::instance().folder().empty() ? 0 : 1);
+        },
+        ::testing::ExitedWithCode(0), "");
 }
 
 TEST_F(Compile, DamagedFilesAreCompiledAnew) {

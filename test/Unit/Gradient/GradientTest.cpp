@@ -5,6 +5,7 @@
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
 #include "test/Numerics/driver/Inputs.h"
+#include "test/Numerics/driver/Ops.h"
 #include "test/Unit/Gradient/Derivatives.h"
 #include "test/Unit/Gradient/Instances.h"
 #include <gtest/gtest.h>
@@ -239,8 +240,7 @@ private:
 } // namespace
 
 TEST_F(Gradient, EveryOpSaysHowItDifferentiates) {
-  for (RegisteredOperationName op :
-       context.getRegisteredOperationsByDialect("tessera")) {
+  for (RegisteredOperationName op : numerics::registeredOps(context)) {
     if (isStructure(op))
       continue;
     bool none = op.hasTrait<ir::NonDifferentiable>(),
@@ -256,8 +256,7 @@ TEST_F(Gradient, EveryDifferentiableOpHasAnInstance) {
   for (func::FuncOp function : functions())
     for (Operation &op : function.getBody().front().without_terminator())
       covered.insert(op.getName());
-  for (RegisteredOperationName op :
-       context.getRegisteredOperationsByDialect("tessera"))
+  for (RegisteredOperationName op : numerics::registeredOps(context))
     if (op.hasInterface<ir::JvpOpInterface>())
       EXPECT_TRUE(covered.contains(op))
           << op.getStringRef().str() << " has no instance in Instances.cpp";
