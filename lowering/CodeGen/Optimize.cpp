@@ -310,7 +310,9 @@ Error optimize(IRModule &ir, const TargetInfo &target) {
 std::string printIR(const IRModule &ir) {
   std::string text;
   raw_string_ostream os(text);
-  ir.module->print(os, nullptr);
+  // Code generation follows the order of uses here and there, so what is read
+  // back needs the same.
+  ir.module->print(os, nullptr, /*ShouldPreserveUseListOrder=*/true);
   return text;
 }
 
