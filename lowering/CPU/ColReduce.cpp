@@ -225,10 +225,24 @@ public:
 
 private:
   int64_t units(const Level &level) const override {
-    return llvm::divideCeil(kernel.results, together(level)) * level.chunks;
+    return llvm::divideCeil(kernel.results, together(level)) * level.chunks /
+           streams(level);
   }
   int64_t unitElements(const Level &level) const override {
-    return std::min(level.count, kTreeChunk) * together(level);
+    return std::min(level.count, kTreeChunk) * together(level) * streams(level);
+  }
+
+  /// Chunks of one long sum that are walked side by side, far apart in memory.
+  int64_t streams(const Level &level) const {
+    bool isLong = isFirst(level) && kernel.results == 1 &&
+                  kernel.reducers.size() == 1 && !isStaged(level) &&
+                  level.count % kTreeChunk == 0 && level.chunks >= 64 &&
+                  level.chunks % kTreeStreams == 0 && !isCostly();
+    return isLong && inputBytes(kernel.kernel) > target.l2 ? kTreeStreams : 1;
+  }
+
+  bool isCostly() const {
+    return kernel.kernel.getBody().front().getOperations().size() > 12;
   }
 
   /// Results whose elements are computed together, since their runs are short
@@ -245,6 +259,12 @@ private:
 
   void emitUnit(const Level &level, Value unit) override {
     LaneMath lane(b(), launch->loc());
+    if (streams(level) > 1) {
+      first = result = lane.number(0);
+      combineElements(level, unit, lane.mulConstant({unit, 0, 1}, kTreeChunk),
+                      kTreeChunk);
+      return;
+    }
     Value chunk = lane.remainder(unit, level.chunks);
     first = lane.mulConstant({lane.divide(unit, level.chunks), 0, 1},
                              together(level))
@@ -301,20 +321,31 @@ private:
                       runLength(), [&](OpBuilder &, Value value, Value at) {
                         return indexOf(value, result, at);
                       });
-    if (rows && inputBytes(kernel.kernel) > target.l2)
+    if (rows && inputBytes(kernel.kernel) > target.l2 && streams(level) == 1)
       for (unsigned input : rows->passes[0].streams)
         elements.streams.push_back(
             {launch->inputs()[input],
              LaneMath(b(), loc).mulConstant({result, 0, 1}, level.count).base});
-    bool costly = kernel.kernel.getBody().front().getOperations().size() > 12;
-    int64_t vectors = costly ? kTreeGroup
-                             : std::clamp(kTreeGroup * kTreeLanes / lanes,
-                                          kTreeGroup, int64_t(8));
+    int64_t vectors = isCostly() ? kTreeGroup
+                                 : std::clamp(kTreeGroup * kTreeLanes / lanes,
+                                              kTreeGroup, int64_t(8));
     Sequence sequence(
         loc, kernel.reducers, lanes, vectors,
         [&](OpBuilder &b, LaneIndex first, int64_t vectors, int64_t width) {
           return elements.visit(b, first, vectors, width);
         });
+    if (int64_t count = streams(level); count > 1) {
+      LaneMath lane(b(), loc);
+      int64_t apart = level.chunks / count;
+      SmallVector<LaneIndex> begins;
+      for (int64_t c = 0; c < count; ++c)
+        begins.push_back(lane.addConstant(begin, c * apart * kTreeChunk));
+      SmallVector<Term> terms = sequence.chunks(b(), begins, length);
+      for (int64_t c = 0; c < count; ++c)
+        finishChunk(level, lane.addConstant({chunk, 0, 1}, c * apart).base,
+                    terms[c]);
+      return;
+    }
     auto finish = [&] {
       finishChunk(
           level, chunk,

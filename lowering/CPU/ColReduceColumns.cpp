@@ -16,8 +16,10 @@ namespace tessera::lowering::cpu {
 
 namespace {
 
-/// Bytes of accumulators of all reductions.
-constexpr int64_t kAccumulatorBytes = 32 << 10;
+/// Bytes of accumulators of all reductions, at least: they then stay in the
+/// first-level cache; and at most, since they lie on the stack.
+constexpr int64_t kLeastAccumulatorBytes = 32 << 10,
+                  kMostAccumulatorBytes = 256 << 10;
 /// Up to this many vectors of columns are written out instead of looped over.
 constexpr int64_t kStraightVectors = 4;
 /// Up to this many ops are written out for all rows of a short column.
@@ -90,8 +92,12 @@ ColumnLaunches::ColumnLaunches(const ColKernel &kernel, StringRef name,
     bytes += reducer.bytes();
   // As few blocks as the budget allows, of about the same size.
   int64_t vectors = std::max<int64_t>(1, wholeColumns / lanes);
-  int64_t most =
-      std::max<int64_t>(1, kAccumulatorBytes / (bytes * kTreeLanes * lanes));
+  // From memory, long pieces of rows come faster than short ones: that is worth
+  // accumulators in the second-level cache.
+  int64_t budget = kLeastAccumulatorBytes;
+  if (inputBytes(kernel.kernel) > target.l2)
+    budget = std::clamp(target.l2 / 2, budget, kMostAccumulatorBytes);
+  int64_t most = std::max<int64_t>(1, budget / (bytes * kTreeLanes * lanes));
   blocks = llvm::divideCeil(vectors, most);
   blockColumns = llvm::divideCeil(vectors, blocks) * lanes;
   blocks = llvm::divideCeil(vectors * lanes, blockColumns);

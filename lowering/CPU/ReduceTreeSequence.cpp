@@ -13,21 +13,40 @@ static constexpr int64_t kStraightVectors = 8;
 
 SmallVector<Term> Sequence::chunk(OpBuilder &b, LaneIndex begin, int64_t count,
                                   int64_t before) const {
-  assert(partialCount(reducers, count, inChunks) == 0 && "more than one chunk");
-  LaneMath lane(b, loc);
   if (prepare) {
     prepare(b, begin, count);
     if (reducers.empty())
       return {};
   }
-  SmallVector<ChunkState> states;
-  for (const Reducer &reducer : reducers)
-    states.emplace_back(reducer, lanes).start(b, vectorsPerStep);
+  return chunks(b, begin, count, before);
+}
+
+SmallVector<Term> Sequence::chunks(OpBuilder &b, ArrayRef<LaneIndex> begins,
+                                   int64_t count, int64_t before) const {
+  assert(partialCount(reducers, count, inChunks) == 0 && "more than one chunk");
+  LaneMath lane(b, loc);
+  SmallVector<ChunkState> states; // Of each chunk, one for each reducer.
+  for (size_t c = 0; c < begins.size(); ++c)
+    for (const Reducer &reducer : reducers)
+      states.emplace_back(reducer, lanes).start(b, vectorsPerStep);
   int64_t perStep = lanes * vectorsPerStep, steps = count / perStep;
-  auto step = [&](LaneIndex at) {
-    SmallVector<Term> terms = visit(b, at, vectorsPerStep, lanes);
-    for (auto [r, state] : llvm::enumerate(states))
-      state.step(b, ArrayRef(terms).slice(r * vectorsPerStep, vectorsPerStep));
+  auto stepChunk = [&](size_t c, LaneIndex at, int64_t vectors,
+                       ArrayRef<Term> terms) {
+    for (size_t r = 0; r < reducers.size(); ++r) {
+      SmallVector<Term> own(terms.slice(r * vectors, vectors));
+      while (reducers[r].isOrdered() && own.size() % kTreeGroup != 0)
+        own.push_back(reducers[r].identity(b, lanes));
+      states[c * reducers.size() + r].step(b, own);
+    }
+  };
+  auto step = [&](LaneIndex offset) {
+    for (auto [c, begin] : llvm::enumerate(begins)) {
+      LaneIndex at = lane.add(begin, offset);
+      at.step = 1;
+      if (select)
+        select(c);
+      stepChunk(c, at, vectorsPerStep, visit(b, at, vectorsPerStep, lanes));
+    }
   };
   auto carried = [&] {
     SmallVector<Value> values;
@@ -42,33 +61,28 @@ SmallVector<Term> Sequence::chunk(OpBuilder &b, LaneIndex begin, int64_t count,
       values = values.drop_front(size);
     }
   };
-  LaneIndex end = lane.addConstant(begin, steps * perStep);
-  begin.step = 1;
   if (steps * vectorsPerStep <= kStraightVectors) {
     for (int64_t i = 0; i < steps; ++i)
-      step(lane.addConstant(begin, i * perStep));
+      step(lane.constant(i * perStep));
   } else {
-    setCarried(buildLoop(b, loc, begin.base, end.base, perStep, carried(),
-                         [&](Value at, ValueRange values) {
+    setCarried(buildLoop(b, loc, lane.number(0), lane.number(steps * perStep),
+                         perStep, carried(), [&](Value at, ValueRange values) {
                            setCarried(values);
-                           step({at, 1, std::gcd(begin.divisor, perStep)});
+                           step({at, 0, perStep});
                            return carried();
                          }));
     for (ChunkState &state : states)
       state.skipSteps(steps - 1);
   }
-  int64_t rest = count - steps * perStep;
-  if (rest > 0) {
-    end.step = 1;
-    SmallVector<Term> terms = tail(b, end, rest, before + steps * perStep);
-    for (auto [r, state] : llvm::enumerate(states)) {
-      int64_t vectors = llvm::divideCeil(rest, lanes);
-      SmallVector<Term> own(ArrayRef(terms).slice(r * vectors, vectors));
-      while (reducers[r].isOrdered() && own.size() % kTreeGroup != 0)
-        own.push_back(reducers[r].identity(b, lanes));
-      state.step(b, own);
+  if (int64_t rest = count - steps * perStep; rest > 0)
+    for (auto [c, begin] : llvm::enumerate(begins)) {
+      LaneIndex end = lane.addConstant(begin, steps * perStep);
+      end.step = 1;
+      if (select)
+        select(c);
+      stepChunk(c, end, llvm::divideCeil(rest, lanes),
+                tail(b, end, rest, before + steps * perStep));
     }
-  }
   SmallVector<Term> results;
   for (ChunkState &state : states)
     results.push_back(state.finish(b));
@@ -139,23 +153,39 @@ SmallVector<Term> Sequence::partialVector(OpBuilder &b, LaneIndex at,
 }
 
 SmallVector<Term> Sequence::all(OpBuilder &b, int64_t count,
-                                ArrayRef<TermBuffer> partials) const {
+                                ArrayRef<TermBuffer> partials,
+                                size_t sequences) const {
+  assert((sequences == 1 || !prepare) && "prepared elements go one by one");
   LaneMath lane(b, loc);
-  int64_t chunks = partialCount(reducers, count, inChunks);
-  if (chunks == 0)
-    return chunk(b, lane.constant(0), count);
+  auto visitChunk = [&](LaneIndex begin, int64_t length, int64_t before) {
+    return sequences == 1 ? chunk(b, begin, length, before)
+                          : chunks(b, SmallVector<LaneIndex>(sequences, begin),
+                                   length, before);
+  };
+  int64_t numChunks = partialCount(reducers, count, inChunks);
+  if (numChunks == 0)
+    return visitChunk(lane.constant(0), count, 0);
   int64_t whole = count / kTreeChunk;
   auto store = [&](ArrayRef<Term> terms, Value at) {
     for (auto [term, buffer] : llvm::zip(terms, partials))
       buffer.store(b, loc, term, at);
   };
   buildLoop(b, loc, lane.number(0), lane.number(whole), 1, [&](Value i) {
-    store(chunk(b, lane.mulConstant({i, 0, 1}, kTreeChunk), kTreeChunk), i);
+    store(visitChunk(lane.mulConstant({i, 0, 1}, kTreeChunk), kTreeChunk, 0),
+          i);
   });
   if (int64_t rest = count % kTreeChunk)
-    store(chunk(b, lane.constant(whole * kTreeChunk), rest, whole * kTreeChunk),
-          lane.number(whole));
-  return combinePartials(b, loc, reducers, lanes, partials, chunks);
+    store(
+        visitChunk(lane.constant(whole * kTreeChunk), rest, whole * kTreeChunk),
+        lane.number(whole));
+  SmallVector<Term> results;
+  for (size_t i = 0; i < sequences; ++i)
+    llvm::append_range(
+        results,
+        combinePartials(b, loc, reducers, lanes,
+                        partials.slice(i * reducers.size(), reducers.size()),
+                        numChunks));
+  return results;
 }
 
 int64_t partialCount(ArrayRef<Reducer> reducers, int64_t count, bool inChunks) {

@@ -8,6 +8,9 @@
 
 namespace tessera::lowering::cpu {
 
+/// Chunks side by side, for memory's sake.
+constexpr int64_t kTreeStreams = 4;
+
 /// Elements 0 .. n - 1, each of which is visited once or, where `mayRepeat`
 /// says so, a few of them twice.
 class Sequence {
@@ -27,6 +30,9 @@ public:
   /// No more than kTreeChunk elements are visited at once, whatever the
   /// reducers.
   bool inChunks = false;
+  /// If set, is called before what belongs to one of several sequences that are
+  /// walked side by side is visited.
+  std::function<void(size_t sequence)> select;
   /// If set, is called with each chunk before its elements are visited; without
   /// reducers with all elements, and none is visited then.
   std::function<void(mlir::OpBuilder &b, ir::LaneIndex begin, int64_t length)>
@@ -37,11 +43,20 @@ public:
   /// result is the chunk's term of each.
   llvm::SmallVector<Term> chunk(mlir::OpBuilder &b, ir::LaneIndex begin,
                                 int64_t count, int64_t before = 0) const;
+  /// The same for several chunks, step by step side by side: memory delivers
+  /// several streams faster than one. Returns the term of reducer r in chunk c
+  /// at [c * reducers + r].
+  llvm::SmallVector<Term> chunks(mlir::OpBuilder &b,
+                                 llvm::ArrayRef<ir::LaneIndex> begins,
+                                 int64_t count, int64_t before = 0) const;
 
   /// Visits all of `count` elements, chunk by chunk, and combines them.
-  /// `partials` has room for partialCount() terms of each reducer.
+  /// `partials` has room for partialCount() terms of each reducer. Several
+  /// `sequences` are walked side by side, each with partials of its own; the
+  /// results are ordered by sequence, then by reducer.
   llvm::SmallVector<Term> all(mlir::OpBuilder &b, int64_t count,
-                              llvm::ArrayRef<TermBuffer> partials) const;
+                              llvm::ArrayRef<TermBuffer> partials,
+                              size_t sequences = 1) const;
 
 private:
   llvm::SmallVector<Term> tail(mlir::OpBuilder &b, ir::LaneIndex at,

@@ -29,6 +29,10 @@ constexpr int64_t kCostly = 12;
 /// Most tiles of a kernel whose scratch rows lie in the workspace.
 constexpr int64_t kWorkspaceTiles = 64;
 
+/// Elements of a row, at least, and partial results of it, at most, for rows to
+/// be walked side by side.
+constexpr int64_t kSideBySideElements = 256, kSideBySidePartials = 256;
+
 class RowReduceEmitter {
 public:
   RowReduceEmitter(KernelOp kernel, StringRef name, const TargetInfo &target,
@@ -38,10 +42,14 @@ public:
     placeScratch();
     rowsPerTile =
         std::max<int64_t>(1, kTileElements / std::max<int64_t>(1, plan.cols));
+    if (goesSideBySide())
+      streams = kTreeStreams;
     if (tileBytes > 0)
       rowsPerTile = std::max<int64_t>(
           rowsPerTile, llvm::divideCeil(plan.rows, kWorkspaceTiles));
-    int64_t tiles = llvm::divideCeil(plan.rows, rowsPerTile);
+    rowsPerTile = llvm::divideCeil(rowsPerTile, streams);
+    rowsPerStream = plan.rows / streams;
+    int64_t tiles = llvm::divideCeil(rowsPerStream, rowsPerTile);
     launch.emplace(module, kernel, name, tiles, tileBytes * tiles);
     body.emplace(kernel, launch->inputs());
   }
@@ -53,10 +61,14 @@ public:
       Value first = lane.mulConstant({tile, 0, 1}, rowsPerTile).base;
       Value last = lane.addConstant({first, 0, 1}, rowsPerTile).base;
       last = arith::MinSIOp::create(b(), launch->loc(), last,
-                                    launch->number(plan.rows));
+                                    launch->number(rowsPerStream));
       if (tileBytes > 0)
         tileStart = lane.mulConstant({tile, 0, 1}, tileBytes).base;
-      emitRow(launch->openLoop(first, last, 1));
+      Value row = launch->openLoop(first, last, 1);
+      if (streams > 1)
+        emitRowsSideBySide(row);
+      else
+        emitRow(row);
     }
     launch->finish();
   }
@@ -78,7 +90,10 @@ private:
   void chooseLanes();
   void placeScratch();
   Scratch placeKept(Value value, size_t pass, int64_t &stackLeft);
+  void goTo(Value row);
   void emitRow(Value row);
+  void emitRowOutputs();
+  Value atRow(FusedBody::Frame &frame, Value value);
   void emitPass(const RowPass &pass);
   SmallVector<Reducer> reducersOf(const RowPass &pass);
   bool isDirect(const RowPass &pass);
@@ -89,6 +104,8 @@ private:
   void supplyKept(Value value);
   void supplyRow(Value value, Value scalar);
   void fetchAhead(const RowPass &pass, Elements &elements);
+  bool goesSideBySide();
+  void emitRowsSideBySide(Value first);
   SmallVector<Root> rootsOf(const RowPass &pass);
   bool overwritesWhatItReads(const RowPass &pass);
   int64_t vectorsPerStep(const RowPass &pass);
@@ -98,6 +115,8 @@ private:
   const TargetInfo &target;
   const RowPlan &plan;
   int64_t lanes, rowsPerTile, tileBytes = 0;
+  /// Parts of the rows that are walked side by side, and the rows of each.
+  int64_t streams = 1, rowsPerStream;
   llvm::MapVector<Value, Scratch> scratch;
   llvm::SmallDenseSet<unsigned> scratchOutputs;
   SmallVector<Scratch>
@@ -233,26 +252,91 @@ TermBuffer RowReduceEmitter::partials(const RowPass &pass,
   return buffer;
 }
 
-void RowReduceEmitter::emitRow(Value row) {
+void RowReduceEmitter::goTo(Value row) {
   this->row = row;
+  rowStart =
+      LaneMath(b(), launch->loc()).mulConstant({row, 0, 1}, plan.cols).base;
+}
+
+/// Whether the kernel is one cheap reduction of rows from memory. Memory
+/// delivers the rows of several places faster than those of one, without any
+/// prefetching of ours.
+bool RowReduceEmitter::goesSideBySide() {
+  if (plan.passes.size() != 1 || plan.rows % kTreeStreams != 0 ||
+      inputBytes(kernel) <= target.l2 || plan.cols < kSideBySideElements)
+    return false;
+  const RowPass &pass = plan.passes[0];
+  bool readsRowValues = llvm::any_of(
+      plan.rowValues, [&](Value value) { return plan.level(value) == 0; });
+  return pass.reduces.size() == 1 && pass.cost <= kCostly &&
+         pass.kept.empty() && pass.outputs.empty() && !readsRowValues &&
+         isDirect(pass) && partialCount(pass) <= kSideBySidePartials;
+}
+
+void RowReduceEmitter::emitRowsSideBySide(Value first) {
   LaneMath lane(b(), launch->loc());
-  rowStart = lane.mulConstant({row, 0, 1}, plan.cols).base;
+  const RowPass &pass = plan.passes[0];
+  SmallVector<Reducer> reducers = reducersOf(pass);
+  SmallVector<Value> rows;
+  SmallVector<TermBuffer> buffers;
+  int64_t count = partialCount(pass);
+  for (int64_t i = 0; i < streams; ++i) {
+    rows.push_back(lane.addConstant({first, 0, 1}, i * rowsPerStream).base);
+    buffers.push_back(count == 0 ? TermBuffer()
+                                 : stackTerms(b(), reducers[0], count));
+  }
+  SmallVector<Root> roots = rootsOf(pass);
+  Elements elements{launch->loc(),
+                    *body,
+                    roots,
+                    reducers,
+                    plan.cols,
+                    lanes,
+                    plan.runLength,
+                    [&](OpBuilder &b, Value value, Value at) {
+                      return plan.indexOf(b, value, row, at);
+                    }};
+  Sequence sequence(
+      launch->loc(), reducers, lanes, vectorsPerStep(pass),
+      [&](OpBuilder &b, LaneIndex first, int64_t vectors, int64_t width) {
+        return elements.visit(b, first, vectors, width);
+      });
+  sequence.select = [&](size_t stream) { row = rows[stream]; };
+  SmallVector<Term> terms = sequence.all(b(), plan.cols, buffers, streams);
+  for (auto [row, term] : llvm::zip(rows, terms)) {
+    goTo(row);
+    supplyRow(reducers[0].getOp().getY(), reducers[0].result(b(), term));
+    emitRowOutputs();
+  }
+}
+
+/// What is stored once a row.
+void RowReduceEmitter::emitRowOutputs() {
   FusedBody::Frame frame(*body, b());
-  auto atRow = [&](Value value) {
-    auto index =
-        *LaneMath(b(), value.getLoc())
-             .delinearize({row, 0, 1}, tensorType(value).getShape(), 1);
-    return frame.at(value, index, 1);
-  };
+  for (unsigned output : plan.rowOutputs) {
+    Value value = plan.outputs[output];
+    storeLanes(b(), launch->loc(), atRow(frame, value),
+               launch->outputs()[output], row);
+  }
+}
+
+/// A value of one element a row, at this row.
+Value RowReduceEmitter::atRow(FusedBody::Frame &frame, Value value) {
+  auto index = *LaneMath(b(), value.getLoc())
+                    .delinearize({row, 0, 1}, tensorType(value).getShape(), 1);
+  return frame.at(value, index, 1);
+}
+
+void RowReduceEmitter::emitRow(Value row) {
+  goTo(row);
+  FusedBody::Frame frame(*body, b());
   for (auto [index, pass] : llvm::enumerate(plan.passes)) {
     for (Value value : plan.rowValues)
       if (plan.level(value) == int(index))
-        supplyRow(value, atRow(value));
+        supplyRow(value, atRow(frame, value));
     emitPass(pass);
   }
-  for (unsigned output : plan.rowOutputs)
-    storeLanes(b(), launch->loc(), atRow(plan.outputs[output]),
-               launch->outputs()[output], row);
+  emitRowOutputs();
 }
 
 /// One walk; afterwards the reduced values are known.

@@ -18,8 +18,9 @@ mlir::Value storedValue(mlir::Value value);
 
 /// Gives kernels their `in_place`, and results their `tessera.alias`. A
 /// loop or a product's epilogue overwrites an input that is read for the last
-/// time, at the index that is written. A donated argument of no such kernel still gives its bytes to a
-/// result of its size that is first written after the argument's last use.
+/// time, at the index that is written. A donated argument of no such kernel
+/// still gives its bytes to a result of its size that is first written after
+/// the argument's last use.
 void decideInPlace(mlir::func::FuncOp function);
 
 } // namespace tessera::lowering
