@@ -66,11 +66,14 @@ compile(func::FuncOp function, const Setting &setting) {
   return executable;
 }
 
-FailureOr<std::vector<Variant>> prepareCpu(func::FuncOp function) {
+FailureOr<std::vector<Variant>> prepareCpu(func::FuncOp function,
+                                           bool donates) {
   std::vector<Variant> variants;
   for (Setting setting :
        {Setting{"unfused", false, false}, Setting{"fused", true, false},
         Setting{"donated", true, true}}) {
+    if (setting.donate && !donates)
+      continue;
     auto executable = compile(function, setting);
     if (failed(executable))
       return failure();

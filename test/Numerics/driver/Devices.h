@@ -38,8 +38,10 @@ Variant compiledVariant(std::string name,
 /// The numbers of threads that are compared.
 inline constexpr int kThreads[] = {1, 2, 3, 8};
 
-/// The compiler on this machine's CPU.
-mlir::FailureOr<std::vector<Variant>> prepareCpu(mlir::func::FuncOp function);
+/// The compiler on this machine's CPU: unfused, fused, and, if asked for, with
+/// the inputs given away.
+mlir::FailureOr<std::vector<Variant>> prepareCpu(mlir::func::FuncOp function,
+                                                 bool donates);
 
 /// All devices of this build.
 llvm::ArrayRef<Device> devices();
