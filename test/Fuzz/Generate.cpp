@@ -39,7 +39,7 @@ OwningOpRef<ModuleOp> generate(MLIRContext &context, uint64_t seed) {
       uniform.push_back(op);
   // Most programs are short, so that many of them can be run.
   bool isLong = program.chance(0.1);
-  int64_t count = program.between(4, isLong ? 40 : 10);
+  int64_t count = program.between(4, isLong ? 40 : 8);
   // Ops may be refused, so the number of attempts is bounded too.
   for (int64_t i = 0; i < 4 * count && program.opCount() < count; ++i) {
     if (program.chance(0.45))

@@ -38,15 +38,8 @@ Variant compiledVariant(std::string name,
           }};
 }
 
-namespace {
-struct Setting {
-  const char *name;
-  bool fuse, donate;
-};
-} // namespace
-
 static FailureOr<std::shared_ptr<runtime::Executable>>
-compile(func::FuncOp function, const Setting &setting) {
+compile(func::FuncOp function, const CpuSetting &setting) {
   OwningOpRef<ModuleOp> module = ModuleOp::create(function.getLoc());
   func::FuncOp main = function.clone();
   main.setName("main");
@@ -67,13 +60,9 @@ compile(func::FuncOp function, const Setting &setting) {
 }
 
 FailureOr<std::vector<Variant>> prepareCpu(func::FuncOp function,
-                                           bool donates) {
+                                           ArrayRef<CpuSetting> settings) {
   std::vector<Variant> variants;
-  for (Setting setting :
-       {Setting{"unfused", false, false}, Setting{"fused", true, false},
-        Setting{"donated", true, true}}) {
-    if (setting.donate && !donates)
-      continue;
+  for (const CpuSetting &setting : settings) {
     auto executable = compile(function, setting);
     if (failed(executable))
       return failure();

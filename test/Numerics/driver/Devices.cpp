@@ -69,7 +69,7 @@ ArrayRef<Device> devices() {
   static const Device table[] = {
       {"reference", true, prepareReference},
       {"cpu", false,
-       [](func::FuncOp function) { return prepareCpu(function, true); }},
+       [](func::FuncOp function) { return prepareCpu(function); }},
   };
   return table;
 }
