@@ -38,8 +38,8 @@ OwningOpRef<ModuleOp> generate(MLIRContext &context, uint64_t seed) {
     if (!makerOf(op))
       uniform.push_back(op);
   // Most programs are short, so that many of them can be run.
-  bool isLong = program.chance(0.15);
-  int64_t count = program.between(4, isLong ? 40 : 14);
+  bool isLong = program.chance(0.1);
+  int64_t count = program.between(4, isLong ? 40 : 8);
   // Ops may be refused, so the number of attempts is bounded too.
   for (int64_t i = 0; i < 4 * count && program.opCount() < count; ++i) {
     if (program.chance(0.45))
@@ -47,7 +47,7 @@ OwningOpRef<ModuleOp> generate(MLIRContext &context, uint64_t seed) {
     else
       program.choose(makers()).make(program);
   }
-  bool gradient = program.chance(0.3);
+  bool gradient = program.chance(0.2);
   OwningOpRef<ModuleOp> module = program.finish();
   if (gradient)
     (*module->getOps<func::FuncOp>().begin())

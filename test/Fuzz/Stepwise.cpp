@@ -89,19 +89,25 @@ std::string compareStepwise(func::FuncOp program,
   auto executable = lowering::compile(**compiled, options, error);
   if (failed(executable))
     return "does not compile with all values returned: " + error;
-  auto variant = numerics::compiledVariant("", *executable, 1);
-  for (auto [round, given] : llvm::enumerate(inputs)) {
-    auto results = variant.run(given);
-    if (failed(results))
-      return "does not run with all values returned";
-    for (size_t i = 0; i < count; ++i)
-      if (auto difference =
-              numerics::firstDifference(function.getResultTypes()[i],
-                                        expected[round][i], (*results)[i], {}))
-        return "with all values returned, result " + std::to_string(i) + " " +
-               *difference;
-    if (std::string text = compareOps(function, given, *results); !text.empty())
-      return text;
+  for (int threads : numerics::kThreads) {
+    auto variant = numerics::compiledVariant("", *executable, threads);
+    for (auto [round, given] : llvm::enumerate(inputs)) {
+      auto results = variant.run(given);
+      if (failed(results))
+        return "does not run with all values returned";
+      for (size_t i = 0; i < count; ++i)
+        if (auto difference = numerics::firstDifference(
+                function.getResultTypes()[i], expected[round][i], (*results)[i],
+                {}))
+          return "unfused with all values returned, " +
+                 std::to_string(threads) + " threads: result " +
+                 std::to_string(i) + " " + *difference;
+      if (threads > 1)
+        continue;
+      if (std::string text = compareOps(function, given, *results);
+          !text.empty())
+        return text;
+    }
   }
   return "";
 }

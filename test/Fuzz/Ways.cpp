@@ -2,7 +2,6 @@
 #include "test/Fuzz/Ways.h"
 #include "dialects/Tessera/Transforms/Passes.h"
 #include "lowering/Compiler.h"
-#include "lowering/Pipeline.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 
@@ -29,38 +28,32 @@ FailureOr<OwningOpRef<ModuleOp>> copyProgram(func::FuncOp program,
   return module;
 }
 
-static std::string textOf(ModuleOp module) {
-  std::string text;
-  llvm::raw_string_ostream out(text);
-  module.print(out, OpPrintingFlags().enableDebugInfo());
-  return text;
-}
-
 FailureOr<Ways> carriedWays(func::FuncOp program) {
   auto module = copyProgram(program, false);
   if (failed(module))
     return failure();
-  std::pair<const char *, std::function<LogicalResult(ModuleOp)>> stages[] = {
-      {"trace", [](ModuleOp) { return success(); }},
-      {"tensor", lowering::toTensorStage},
+  std::vector<std::pair<std::string, std::string>> stages;
+  lowering::ProgramOptions options;
+  options.threads = 1;
+  options.observe = [&](lowering::Stage stage, StringRef, StringRef text) {
+    stages.emplace_back(lowering::nameOf(stage), text);
   };
+  std::string error;
+  if (failed(
+          lowering::lowerTo(**module, lowering::Stage::plan, options, error)))
+    return program.emitError("does not reach the plan: ") << error;
+  options.observe = nullptr;
   Ways ways;
-  for (auto &[name, run] : stages) {
-    if (failed(run(**module)))
-      return program.emitError("does not reach the stage ") << name;
-    auto parsed =
-        parseSourceString<ModuleOp>(textOf(**module), program.getContext());
+  for (auto &[name, text] : stages) {
+    auto parsed = parseSourceString<ModuleOp>(text, program.getContext());
     if (!parsed)
       return program.emitError("does not parse back in the stage ") << name;
-    lowering::ProgramOptions options;
-    options.threads = 1;
-    std::string error;
     auto executable = lowering::compile(*parsed, options, error);
     if (failed(executable))
       return program.emitError("does not compile from the stage ")
              << name << ": " << error;
-    ways.push_back(numerics::compiledVariant(
-        std::string("from the stage ") + name, *executable, 1));
+    ways.push_back(
+        numerics::compiledVariant("from the stage " + name, *executable, 1));
   }
   return ways;
 }

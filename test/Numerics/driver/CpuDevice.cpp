@@ -38,15 +38,8 @@ Variant compiledVariant(std::string name,
           }};
 }
 
-namespace {
-struct Setting {
-  const char *name;
-  bool fuse, donate;
-};
-} // namespace
-
 static FailureOr<std::shared_ptr<runtime::Executable>>
-compile(func::FuncOp function, const Setting &setting) {
+compile(func::FuncOp function, const CpuSetting &setting) {
   OwningOpRef<ModuleOp> module = ModuleOp::create(function.getLoc());
   func::FuncOp main = function.clone();
   main.setName("main");
@@ -66,11 +59,10 @@ compile(func::FuncOp function, const Setting &setting) {
   return executable;
 }
 
-FailureOr<std::vector<Variant>> prepareCpu(func::FuncOp function) {
+FailureOr<std::vector<Variant>> prepareCpu(func::FuncOp function,
+                                           ArrayRef<CpuSetting> settings) {
   std::vector<Variant> variants;
-  for (Setting setting :
-       {Setting{"unfused", false, false}, Setting{"fused", true, false},
-        Setting{"donated", true, true}}) {
+  for (const CpuSetting &setting : settings) {
     auto executable = compile(function, setting);
     if (failed(executable))
       return failure();

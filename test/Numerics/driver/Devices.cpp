@@ -68,7 +68,8 @@ static FailureOr<std::vector<Variant>> prepareReference(func::FuncOp function) {
 ArrayRef<Device> devices() {
   static const Device table[] = {
       {"reference", true, prepareReference},
-      {"cpu", false, prepareCpu},
+      {"cpu", false,
+       [](func::FuncOp function) { return prepareCpu(function); }},
   };
   return table;
 }

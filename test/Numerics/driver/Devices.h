@@ -38,8 +38,18 @@ Variant compiledVariant(std::string name,
 /// The numbers of threads that are compared.
 inline constexpr int kThreads[] = {1, 2, 3, 8};
 
-/// The compiler on this machine's CPU.
-mlir::FailureOr<std::vector<Variant>> prepareCpu(mlir::func::FuncOp function);
+/// How a program is compiled.
+struct CpuSetting {
+  const char *name;
+  bool fuse, donate;
+};
+inline constexpr CpuSetting kUnfused{"unfused", false, false},
+    kFused{"fused", true, false}, kDonated{"donated", true, true};
+
+/// The compiler on this machine's CPU, in each of the settings.
+mlir::FailureOr<std::vector<Variant>>
+prepareCpu(mlir::func::FuncOp function,
+           llvm::ArrayRef<CpuSetting> settings = {kUnfused, kFused, kDonated});
 
 /// All devices of this build.
 llvm::ArrayRef<Device> devices();
