@@ -2,7 +2,7 @@
 // folded into the indexing.
 //
 // The innermost dimension runs in vectors with a scalar tail; a light body in
-// pairs of them, so that one's latency hides behind the other's. Where no op
+// several at once, so that one's latency hides behind the others'. Where no op
 // of the body looks at the index, all dimensions are one, so that short rows
 // cost nothing.
 #include "lowering/CPU/Emit.h"
@@ -24,12 +24,13 @@ namespace {
 /// to a thread.
 constexpr int64_t kTileElements = 16384;
 
-/// Instructions of a body that is light, and elements of a row that is worth
-/// pairs of vectors.
+/// Instructions of a body that is light, elements of a row that is worth
+/// several vectors at once, and ops of a body that is worth four.
 constexpr size_t kLightBody = 64;
 constexpr int64_t kPairedElements = 256;
+constexpr int64_t kLongChain = 10;
 
-/// Whether the body in the innermost loops is more than pairs of vectors have
+/// Whether the body in the innermost loops is more than several vectors have
 /// registers for: a function that is expanded, lanes one by one, or many ops.
 bool isHeavy(func::FuncOp launch) {
   bool heavy = false;
@@ -62,8 +63,8 @@ bool isFlat(KernelOp kernel) {
 class LoopEmitter {
 public:
   LoopEmitter(KernelOp kernel, StringRef name, const TargetInfo &target,
-              ModuleOp module, bool pairs)
-      : kernel(kernel), target(target), pairs(pairs),
+              ModuleOp module, bool several)
+      : kernel(kernel), target(target), several(several),
         space(cast<RankedTensorType>(kernel.getOutputs()[0].getType())) {
     shape.assign(space.getShape().begin(), space.getShape().end());
     flat = isFlat(kernel);
@@ -120,8 +121,8 @@ private:
 
   SmallVector<Piece> piecesOfRow() {
     SmallVector<int64_t> widths{lanes, 1};
-    if (pairs && lanes > 1 && inner >= kPairedElements)
-      widths.insert(widths.begin(), 2 * lanes);
+    if (several && lanes > 1 && inner >= kPairedElements)
+      widths.insert(widths.begin(), vectorsTogether() * lanes);
     SmallVector<Piece> pieces;
     int64_t from = 0;
     for (int64_t width : widths)
@@ -130,6 +131,16 @@ private:
         from = to;
       }
     return pieces;
+  }
+
+  /// A chain of many ops waits for its results, a short one for memory, where
+  /// long pieces of each input in turn are no help.
+  int64_t vectorsTogether() {
+    return llvm::range_size(
+               kernel.getBody().front().getOps<ScalarOpInterface>()) >=
+                   kLongChain
+               ? 4
+               : 2;
   }
 
   void emitRows(Value tile) {
@@ -216,7 +227,7 @@ private:
 
   KernelOp kernel;
   const TargetInfo &target;
-  bool pairs;
+  bool several;
   RankedTensorType space;
   SmallVector<int64_t> shape;
   bool flat;
@@ -240,11 +251,11 @@ LogicalResult emitLoop(KernelOp kernel, StringRef name,
         return shapeOf(type) == shapeOf(types.front());
       }))
     return kernel.emitOpError("a loop kernel's outputs have one shape");
-  LoopEmitter(kernel, name, target, module, /*pairs=*/true).emit();
+  LoopEmitter(kernel, name, target, module, /*several=*/true).emit();
   auto launch = module.lookupSymbol<func::FuncOp>(name);
   if (isHeavy(launch)) {
     launch.erase();
-    LoopEmitter(kernel, name, target, module, /*pairs=*/false).emit();
+    LoopEmitter(kernel, name, target, module, /*several=*/false).emit();
   }
   return success();
 }
