@@ -44,6 +44,10 @@ SmallVector<Operation *> dependentOps(ValueRange outputs, ValueRange inputs) {
   return order;
 }
 
+static bool isFloat(Value value) {
+  return isa<FloatType>(tensorType(value).getElementType());
+}
+
 /// The tangent of an op's result; null for ops that carry none.
 static Value tangentOf(OpBuilder &builder, Operation *op, ValueRange tangents) {
   auto rule = dyn_cast<JvpOpInterface>(op);
@@ -90,8 +94,7 @@ public:
       : builder(builder), op(op) {
     Operation *before = lastOp();
     for (auto [operand, isActive] : llvm::zip(op->getOperands(), active)) {
-      bool real =
-          isActive && isa<FloatType>(tensorType(operand).getElementType());
+      bool real = isActive && isFloat(operand);
       tangents.push_back(real ? Value(InputOp::create(builder, op->getLoc(),
                                                       operand.getType()))
                               : Value());
@@ -168,12 +171,20 @@ private:
 
 SmallVector<Value> buildVjp(OpBuilder &builder, ValueRange outputs,
                             ValueRange inputs, ValueRange cotangents) {
-  SmallVector<Operation *> order = dependentOps(outputs, inputs);
+  // Integers and bools carry nothing back, and must not decide in which order
+  // the cotangents of others are added.
+  SmallVector<Value> real, realCotangents;
+  for (auto [output, cotangent] : llvm::zip_equal(outputs, cotangents))
+    if (isFloat(output)) {
+      real.push_back(output);
+      realCotangents.push_back(cotangent);
+    }
+  SmallVector<Operation *> order = dependentOps(real, inputs);
   llvm::DenseSet<Value> active(inputs.begin(), inputs.end());
   for (Operation *op : order)
     active.insert(op->getResult(0));
   Cotangents sums(builder);
-  for (auto [output, cotangent] : llvm::zip(outputs, cotangents))
+  for (auto [output, cotangent] : llvm::zip(real, realCotangents))
     if (cotangent && active.contains(output))
       sums.add(output.getLoc(), output, cotangent);
   llvm::DenseSet<Value> sources(inputs.begin(), inputs.end());
