@@ -5,6 +5,7 @@
 // 16 rows of accumulators in turn. A block of columns is as wide as lets those
 // rows stay in the first caches.
 #include "lowering/CPU/ColReduce.h"
+#include "lowering/CPU/Emit.h"
 #include "lowering/CPU/ReduceTreeElements.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include <numeric>

@@ -1,6 +1,8 @@
-// Chooses the emitter by the kernel's kind.
+// Chooses the emitter by the kernel's kind; facts that emitters ask for.
 #include "lowering/CPU/Emit.h"
+#include "lowering/Kernels/Launch.h"
 
+using namespace mlir;
 using namespace tessera::ir;
 
 namespace tessera::lowering::cpu {
@@ -19,6 +21,21 @@ llvm::LogicalResult emitKernel(KernelOp kernel, llvm::StringRef name,
     return emitGemm(kernel, name, target, module);
   }
   llvm_unreachable("unknown kernel kind");
+}
+
+static int64_t bytesOf(TypeRange types) {
+  int64_t bytes = 0;
+  for (Type type : types)
+    bytes += byteSize(cast<RankedTensorType>(type));
+  return bytes;
+}
+
+int64_t inputBytes(KernelOp kernel) {
+  return bytesOf(kernel.getInputs().getTypes());
+}
+
+bool isStreamed(KernelOp kernel, const TargetInfo &target) {
+  return bytesOf(kernel.getOutputs().getTypes()) > target.l3;
 }
 
 } // namespace tessera::lowering::cpu

@@ -24,6 +24,13 @@ llvm::LogicalResult emitColReduce(ir::KernelOp kernel, llvm::StringRef name,
 llvm::LogicalResult emitGemm(ir::KernelOp kernel, llvm::StringRef name,
                              const TargetInfo &target, mlir::ModuleOp module);
 
+/// Bytes of a kernel's inputs in memory.
+int64_t inputBytes(ir::KernelOp kernel);
+/// Whether the outputs are to pass the caches by. They would not stay in the
+/// last one until they are read, which it shares with inputs and other cores;
+/// written through it, each line would first be read from memory.
+bool isStreamed(ir::KernelOp kernel, const TargetInfo &target);
+
 } // namespace tessera::lowering::cpu
 
 #endif

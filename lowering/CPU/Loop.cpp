@@ -193,7 +193,8 @@ private:
     // the place of an input.
     for (auto [i, value] : llvm::enumerate(values))
       storeLanes(b(), launch->loc(), value, launch->outputs()[i], position,
-                 width > 1 && isStreaming() && kernel.overwrittenInput(i) < 0);
+                 width > 1 && isStreaming(width) &&
+                     kernel.overwrittenInput(i) < 0);
     launch->closeLoop();
   }
 
@@ -217,12 +218,9 @@ private:
     return index;
   }
 
-  /// Results that do not fit the last cache are not worth keeping in it.
-  bool isStreaming() {
-    int64_t bytes = 0;
-    for (Type type : kernel.getOutputs().getTypes())
-      bytes += cast<RankedTensorType>(type).getNumElements() * 4;
-    return bytes > target.l3 && (flat || inner % lanes == 0);
+  /// Whether results pass the caches by: their places must be aligned.
+  bool isStreaming(int64_t width) {
+    return isStreamed(kernel, target) && (flat || inner % width == 0);
   }
 
   KernelOp kernel;

@@ -220,16 +220,6 @@ void Elements::computeInRun(OpBuilder &b, Value run, ArrayRef<Index> starts,
   }
 }
 
-int64_t inputBytes(KernelOp kernel) {
-  int64_t bytes = 0;
-  for (Value input : kernel.getInputs()) {
-    auto type = tensorType(input);
-    bytes += type.getNumElements() *
-             (storageType(type.getElementType()).getIntOrFloatBitWidth() / 8);
-  }
-  return bytes;
-}
-
 int64_t findRunLength(KernelOp kernel, ArrayRef<int64_t> space,
                       int64_t firstDim) {
   auto product = [](ArrayRef<int64_t> sizes) {

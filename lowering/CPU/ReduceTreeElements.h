@@ -108,9 +108,6 @@ private:
   mlir::Value stageOffset; ///< Of the member at hand; null for the first.
 };
 
-/// Bytes of all inputs.
-int64_t inputBytes(ir::KernelOp kernel);
-
 /// The longest runs of a space's elements, of at most the dimensions from
 /// `firstDim` on: no op of the kernel tells elements of a run apart by anything
 /// but their distance.

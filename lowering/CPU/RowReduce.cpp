@@ -107,6 +107,7 @@ private:
   bool goesSideBySide();
   void emitRowsSideBySide(Value first);
   SmallVector<Root> rootsOf(const RowPass &pass);
+  Elements elementsOf(ArrayRef<Root> roots, ArrayRef<Reducer> reducers);
   bool overwritesWhatItReads(const RowPass &pass);
   int64_t vectorsPerStep(const RowPass &pass);
   bool isStreaming(unsigned output);
@@ -286,16 +287,7 @@ void RowReduceEmitter::emitRowsSideBySide(Value first) {
                                  : stackTerms(b(), reducers[0], count));
   }
   SmallVector<Root> roots = rootsOf(pass);
-  Elements elements{launch->loc(),
-                    *body,
-                    roots,
-                    reducers,
-                    plan.cols,
-                    lanes,
-                    plan.runLength,
-                    [&](OpBuilder &b, Value value, Value at) {
-                      return plan.indexOf(b, value, row, at);
-                    }};
+  Elements elements = elementsOf(roots, reducers);
   Sequence sequence(
       launch->loc(), reducers, lanes, vectorsPerStep(pass),
       [&](OpBuilder &b, LaneIndex first, int64_t vectors, int64_t width) {
@@ -351,16 +343,7 @@ void RowReduceEmitter::emitPass(const RowPass &pass) {
   for (const Reducer &reducer : reducers)
     buffers.push_back(partials(pass, reducer, reductionsDone++));
   SmallVector<Root> roots = rootsOf(pass);
-  Elements elements{launch->loc(),
-                    *body,
-                    roots,
-                    reducers,
-                    plan.cols,
-                    lanes,
-                    plan.runLength,
-                    [&](OpBuilder &b, Value value, Value at) {
-                      return plan.indexOf(b, value, row, at);
-                    }};
+  Elements elements = elementsOf(roots, reducers);
   elements.mayRepeat = !overwritesWhatItReads(pass);
   fetchAhead(pass, elements);
   Sequence sequence(
@@ -408,6 +391,21 @@ void RowReduceEmitter::fetchAhead(const RowPass &pass, Elements &elements) {
             {launch->inputs()[input], rowStart, nextRow ? plan.cols : 0});
 }
 
+/// The elements of this row, as walks ask for them.
+Elements RowReduceEmitter::elementsOf(ArrayRef<Root> roots,
+                                      ArrayRef<Reducer> reducers) {
+  return {launch->loc(),
+          *body,
+          roots,
+          reducers,
+          plan.cols,
+          lanes,
+          plan.runLength,
+          [this](OpBuilder &b, Value value, Value at) {
+            return plan.indexOf(b, value, row, at);
+          }};
+}
+
 SmallVector<Root> RowReduceEmitter::rootsOf(const RowPass &pass) {
   SmallVector<Root> roots;
   for (ReduceOp reduce : pass.reduces)
@@ -448,13 +446,10 @@ int64_t RowReduceEmitter::vectorsPerStep(const RowPass &pass) {
 }
 
 bool RowReduceEmitter::isStreaming(unsigned output) {
-  int64_t bytes = 0;
-  for (Type type : kernel.getOutputs().getTypes())
-    bytes += cast<RankedTensorType>(type).getNumElements() * 4;
   int64_t vectorBytes =
       lanes * outputType(output).getElementType().getIntOrFloatBitWidth() / 8;
-  return bytes > target.l3 && plan.cols % lanes == 0 && vectorBytes >= 16 &&
-         !scratchOutputs.contains(output);
+  return isStreamed(kernel, target) && plan.cols % lanes == 0 &&
+         vectorBytes >= 16 && !scratchOutputs.contains(output);
 }
 
 void RowReduceEmitter::supplyRow(Value value, Value scalar) {

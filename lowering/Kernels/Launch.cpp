@@ -10,6 +10,11 @@ using namespace tessera::ir;
 
 namespace tessera::lowering {
 
+int64_t byteSize(RankedTensorType type) {
+  return type.getNumElements() *
+         (storageType(type.getElementType()).getIntOrFloatBitWidth() / 8);
+}
+
 MemRefType flatMemRef(RankedTensorType type) {
   return MemRefType::get({type.getNumElements()},
                          storageType(type.getElementType()));

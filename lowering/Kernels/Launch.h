@@ -48,6 +48,9 @@ private:
   llvm::SmallVector<mlir::Operation *> open;
 };
 
+/// Bytes of a tensor in memory.
+int64_t byteSize(mlir::RankedTensorType type);
+
 /// The flat memref type of a tensor in memory.
 mlir::MemRefType flatMemRef(mlir::RankedTensorType type);
 

@@ -13,11 +13,6 @@ namespace tessera::lowering {
 
 static constexpr int64_t kAlignment = 64;
 
-int64_t byteSize(RankedTensorType type) {
-  return type.getNumElements() *
-         std::max<int64_t>(1, type.getElementTypeBitWidth() / 8);
-}
-
 namespace {
 /// One piece of memory and when it is in use: the values that overwrite each
 /// other in it.

@@ -3,12 +3,10 @@
 #define TESSERA_LOWERING_PLAN_PLANMEMORY_H
 
 #include "lowering/CodeGen/PlanEntry.h"
+#include "lowering/Kernels/Launch.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace tessera::lowering {
-
-/// Bytes of a tensor in memory.
-int64_t byteSize(mlir::RankedTensorType type);
 
 /// Gives every kernel output of a kernels-stage function a place: its result's
 /// buffer, or an offset into one arena that it shares with values that live at

@@ -50,7 +50,9 @@ Value SoftmaxOp::decompose(OpBuilder &builder) {
   if (x.type().getNumElements() == 0)
     return getX();
   Expr e = exp(shifted(x, dim));
-  return (e / expand(reduce(Reduction::sum, e, dim), x.type(), dim)).value();
+  // One division a row: it takes as long as the rest of an element.
+  Expr sum = reduce(Reduction::sum, e, dim);
+  return (e * expand(sum.full(1) / sum, x.type(), dim)).value();
 }
 
 LogicalResult LogSoftmaxOp::inferReturnTypes(MLIRContext *,
