@@ -5,6 +5,8 @@
 #include "frontend/Operands.h"
 #include "frontend/Shapes.h"
 
+#include <limits>
+
 using namespace mlir;
 
 namespace tessera {
@@ -254,6 +256,15 @@ Tensor roll(const Operand &x, int64_t shift, std::optional<int64_t> axis) {
   return r.finish(ir::reshape(rolled(flat, shift, 0), a.type().getShape()));
 }
 
+/// The product of two sizes, or the largest number if that is less; a tensor of
+/// that size is refused when it is recorded.
+static int64_t multiplied(int64_t size, int64_t count) {
+  int64_t product;
+  return __builtin_mul_overflow(size, count, &product)
+             ? std::numeric_limits<int64_t>::max()
+             : product;
+}
+
 Tensor repeat(const Operand &x, int64_t count, std::optional<int64_t> axis) {
   Recording r("repeat", x);
   if (count < 0)
@@ -265,7 +276,7 @@ Tensor repeat(const Operand &x, int64_t count, std::optional<int64_t> axis) {
   Dims shape = dimsOf(a), longer = shape;
   longer.insert(longer.begin() + dim + 1, count);
   Expr repeated = ir::expand(a, a.type().clone(longer), dim + 1);
-  shape[size_t(dim)] *= count;
+  shape[size_t(dim)] = multiplied(shape[size_t(dim)], count);
   return r.finish(ir::reshape(repeated, shape));
 }
 
@@ -284,7 +295,7 @@ Tensor tile(const Operand &x, const Shape &repetitions) {
     added.push_back(int64_t(longer.size()));
     longer.push_back(count);
     longer.push_back(dim);
-    result.push_back(count * dim);
+    result.push_back(multiplied(count, dim));
   }
   Expr repeated =
       ir::expand(ir::reshape(a, shape), a.type().clone(longer), added);

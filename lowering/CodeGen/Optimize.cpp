@@ -133,12 +133,17 @@ public:
 
   Backend *operator->() { return backend.get(); }
   Backend &operator*() { return *backend; }
-  void abandon() { (void)backend.release(); }
+  /// It is kept, since what LLVM still points to cannot be known.
+  void abandon() {
+    std::lock_guard<std::mutex> lock(getPool().mutex);
+    getPool().abandoned.push_back(std::move(backend));
+  }
 
 private:
   struct Pool {
     std::mutex mutex;
     std::map<std::string, std::vector<std::unique_ptr<Backend>>> free;
+    std::vector<std::unique_ptr<Backend>> abandoned;
   };
   static Pool &getPool() {
     static Pool *pool = new Pool;

@@ -124,8 +124,8 @@ static void buildBody(Emitter &e, ValueRange args, double limit) {
   b.setInsertionPointToStart(branch.thenBlock());
   auto [n, r, low] = reduceLarge(a);
   SmallVector<Value> lanes;
-  for (auto [part, into] :
-       llvm::zip_equal(ArrayRef<Val>{n, r, low}, loop.getRegionIterArgs()))
+  const Val parts[] = {n, r, low};
+  for (auto [part, into] : llvm::zip_equal(parts, loop.getRegionIterArgs()))
     lanes.push_back(vector::InsertOp::create(b, e.loc, part.v, into, lane));
   scf::YieldOp::create(b, e.loc, lanes);
   b.setInsertionPointAfter(loop);

@@ -4,6 +4,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include <cmath>
+#include <concepts>
 #include <cstring>
 #include <gtest/gtest.h>
 #include <random>
@@ -46,10 +47,17 @@ template <typename T> T multiplyAdd(T x, T y, T z, bool fma) {
     volatile T product = x * y;
     return product + z;
   } else {
-    using U = std::make_unsigned_t<T>;
-    return T(U(x) * U(y) + U(z));
+    return x * y + z;
   }
 }
+
+/// Integers wrap.
+template <typename T> struct Arithmetic {
+  using Type = T;
+};
+template <std::integral T> struct Arithmetic<T> {
+  using Type = std::make_unsigned_t<T>;
+};
 
 /// The contract's definition of one element.
 template <typename T>
@@ -58,12 +66,13 @@ T element(const Case &c, const T *a, const T *b, int64_t batch, int64_t i,
   bool fma = c.cpu != "x86-64";
   a += c.sharedA ? 0 : batch * c.m * c.k;
   b += c.sharedB ? 0 : batch * c.k * c.n;
-  T total = 0;
+  using W = typename Arithmetic<T>::Type;
+  W total = 0;
   for (int64_t begin = 0; begin < c.k; begin += kProductChunk) {
-    T chain = 0;
+    W chain = 0;
     for (int64_t k = begin; k < std::min(begin + kProductChunk, c.k); ++k) {
-      T x = a[c.transA ? k * c.m + i : i * c.k + k];
-      T y = b[c.transB ? j * c.k + k : k * c.n + j];
+      W x = a[c.transA ? k * c.m + i : i * c.k + k];
+      W y = b[c.transB ? j * c.k + k : k * c.n + j];
       if (c.fused)
         x = x * 2 + 1, y = y * 3;
       chain = multiplyAdd(x, y, chain, fma);
