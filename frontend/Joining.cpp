@@ -172,7 +172,9 @@ Tensor pad(const Operand &x,
       r.fail<ValueError>("a width is negative");
     low.push_back(width.first);
     high.push_back(width.second);
-    dim += width.first + width.second;
+    if (__builtin_add_overflow(dim, width.first, &dim) ||
+        __builtin_add_overflow(dim, width.second, &dim))
+      r.fail<ShapeError>("the result would be too large: " + typeText(x));
   }
   SmallVector<int64_t> none(shape.size(), 0);
   return r.finish(ir::PadOp::create(r.builder(), r.location(),
