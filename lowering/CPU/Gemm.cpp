@@ -158,9 +158,9 @@ public:
         columnTiles(llvm::divideCeil(s.n, p.tileColumns)) {}
 
   void build() {
-    a = p.packA ? e.packedA(f) : e.flatBuffer(f, f.arg(e.kernel.a.buffer));
+    a = p.packA ? e.packedA(f) : inMemory(e.kernel.a);
     if (p.packB == Packing::None)
-      b = e.flatBuffer(f, f.arg(e.kernel.b.buffer));
+      b = inMemory(e.kernel.b);
     else if (p.packB == Packing::Launch)
       b = e.packedB(f);
     else
@@ -178,6 +178,14 @@ public:
   }
 
 private:
+  /// An operand that is not packed. One that is computed has no elements then,
+  /// and is not read.
+  Value inMemory(const GemmOperand &operand) {
+    if (operand.buffer < 0)
+      return f.scratch(1, e.element());
+    return e.flatBuffer(f, f.arg(operand.buffer));
+  }
+
   /// Tiles of one column range follow each other, since they share the larger
   /// block of B.
   void locate(Value tile) {
