@@ -8,8 +8,10 @@ func.func @softmax(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
   // CHECK-NEXT: %[[D:.*]] = tessera.sub %arg0, %[[WIDE]] {{.*}} loc(#[[LOC]])
   // CHECK-NEXT: %[[E:.*]] = tessera.exp %[[D]]
   // CHECK-NEXT: %[[SUM:.*]] = tessera.reduce sum, %[[E]]
-  // CHECK-NEXT: %[[WIDE2:.*]] = tessera.broadcast %[[SUM]]
-  // CHECK-NEXT: %[[Y:.*]] = tessera.div %[[E]], %[[WIDE2]]
+  // CHECK-NEXT: %[[ONE:.*]] = tessera.constant 1.0
+  // CHECK-NEXT: %[[SCALE:.*]] = tessera.div %[[ONE]], %[[SUM]]
+  // CHECK-NEXT: %[[WIDE2:.*]] = tessera.broadcast %[[SCALE]]
+  // CHECK-NEXT: %[[Y:.*]] = tessera.mul %[[E]], %[[WIDE2]]
   // CHECK-NEXT: return %[[Y]]
   %0 = tessera.softmax %x {dim = 1 : i64} : tensor<2x3xf32> -> tensor<2x3xf32> loc("model":3:4)
   return %0 : tensor<2x3xf32>
