@@ -33,7 +33,7 @@ TEST_F(TraceLimitTest, ALoopWithoutEvaluationStaysSmall) {
     steps(130);
     most = std::max(most, detail::recordedOps());
   }
-  EXPECT_LE(most, 8192 + 64); // what other tests have left included
+  EXPECT_LE(most, 8192 + 64);         // what other tests have left included
 #if !__has_feature(address_sanitizer) // It keeps freed memory for a while.
   EXPECT_LT(residentBytes() - before, 16 << 20);
 #endif
