@@ -166,15 +166,22 @@ static bool readsInPlace(Operation *reader, const Use &use) {
                                   IdentityOp, StopGradientOp>(reader);
 }
 
-/// Every value that goes from p to c is read in place.
-bool FusionGroups::usesAreDirect(const Group &p, const Group &c) const {
+/// Whether `holds` is true of every use of p's values in c.
+bool FusionGroups::allUses(
+    const Group &p, const Group &c,
+    llvm::function_ref<bool(Operation *, const Use &)> holds) const {
   int consumer = groupOf(c.ops.front());
   for (Operation *op : p.ops)
     if (auto it = uses.find(op); it != uses.end())
       for (auto &[reader, use] : it->second)
-        if (reader && groupOf(reader) == consumer && !readsInPlace(reader, use))
+        if (reader && groupOf(reader) == consumer && !holds(reader, use))
           return false;
   return true;
+}
+
+/// Every value that goes from p to c is read in place.
+bool FusionGroups::usesAreDirect(const Group &p, const Group &c) const {
+  return allUses(p, c, readsInPlace);
 }
 
 /// A view chain that spreads a row's value over the row: one broadcast along
@@ -232,14 +239,9 @@ bool FusionGroups::feedsEpilogue(const Group &p, const Group &c) const {
   if ((c.kind != KernelKind::gemm && c.kind != KernelKind::col_reduce) ||
       p.space != combinedShape(c) || !usesAreDirect(p, c))
     return false;
-  int consumer = groupOf(c.ops.front());
-  for (Operation *op : p.ops)
-    if (auto it = uses.find(op); it != uses.end())
-      for (auto &[reader, use] : it->second)
-        if (reader && groupOf(reader) == consumer &&
-            isa<ReduceOp, DotGeneralOp>(reader))
-          return false;
-  return true;
+  return allUses(p, c, [](Operation *reader, const Use &) {
+    return !isa<ReduceOp, DotGeneralOp>(reader);
+  });
 }
 
 /// Whether the elementwise group p is computed as an operand of c's product: it
@@ -249,15 +251,9 @@ bool FusionGroups::feedsProduct(const Group &p, const Group &c) const {
       !llvm::all_of(p.ops,
                     [](Operation *op) { return isa<ScalarOpInterface>(op); }))
     return false;
-  int consumer = groupOf(c.ops.front());
-  for (Operation *op : p.ops)
-    if (auto it = uses.find(op); it != uses.end())
-      for (auto &[reader, use] : it->second)
-        if (reader && groupOf(reader) == consumer &&
-            !(isa<DotGeneralOp>(reader) &&
-              llvm::all_of(use.views, keepsMemory)))
-          return false;
-  return true;
+  return allUses(p, c, [](Operation *reader, const Use &use) {
+    return isa<DotGeneralOp>(reader) && llvm::all_of(use.views, keepsMemory);
+  });
 }
 
 const char *FusionGroups::whyApart(const Group &p, const Group &c,

@@ -73,6 +73,9 @@ private:
   /// Null if the two may be joined, else why not. On success `kind` and `shape`
   /// describe the whole.
   const char *whyApart(const Group &p, const Group &c, Group &joined) const;
+  bool
+  allUses(const Group &p, const Group &c,
+          llvm::function_ref<bool(mlir::Operation *, const Use &)> holds) const;
   bool usesAreDirect(const Group &p, const Group &c) const;
   bool feedsEpilogue(const Group &p, const Group &c) const;
   bool feedsProduct(const Group &p, const Group &c) const;
