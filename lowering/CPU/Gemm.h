@@ -1,6 +1,7 @@
 // The Gemm emitter: a batched product with fused producers and epilogue.
 #pragma once
 #include "lowering/CPU/GemmContract.h"
+#include "lowering/CodeGen/Target.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/BuiltinTypes.h"
@@ -77,6 +78,8 @@ struct GemmTarget {
                       ///< instructions.
   int64_t l1 = 32 << 10, l2 = 512 << 10, l3 = 8 << 20;
 };
+/// What the emitter is told of a target.
+GemmTarget factsOf(const TargetInfo &target);
 
 /// Appends the launches to `module`, in the order in which they run, and
 /// returns the bytes of workspace they share. If that is not 0, each launch has

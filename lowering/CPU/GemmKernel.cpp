@@ -61,15 +61,7 @@ public:
     }
     gemm.store = [this](auto &&...args) { store(args...); };
     gemm.heavyStore = llvm::range_size(kernel.getBody().front()) > 6;
-    GemmTarget facts;
-    facts.vectorBits = target.vectorBits;
-    facts.registers = target.registers();
-    facts.fma = target.hasFMA;
-    facts.masks = target.hasAVX;
-    facts.l1 = target.l1;
-    facts.l2 = target.l2;
-    facts.l3 = target.l3;
-    emitGemm(module, kernel.getLoc(), gemm, facts);
+    emitGemm(module, kernel.getLoc(), gemm, factsOf(target));
   }
 
 private:

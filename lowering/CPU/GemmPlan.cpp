@@ -158,6 +158,18 @@ private:
 
 } // namespace
 
+GemmTarget factsOf(const TargetInfo &target) {
+  GemmTarget facts;
+  facts.vectorBits = target.vectorBits;
+  facts.registers = target.registers();
+  facts.fma = target.hasFMA;
+  facts.masks = target.hasAVX;
+  facts.l1 = target.l1;
+  facts.l2 = target.l2;
+  facts.l3 = target.l3;
+  return facts;
+}
+
 GemmPlan planGemm(const GemmShape &shape, const GemmTarget &target,
                   bool producesA, bool producesB, bool heavyStore) {
   return Planner(shape, target, producesA, producesB, heavyStore).choose();

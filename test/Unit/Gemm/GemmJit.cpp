@@ -15,18 +15,6 @@ double threadSeconds() {
   return now.tv_sec + now.tv_nsec * 1e-9;
 }
 
-cpu::GemmTarget factsOf(const TargetInfo &target) {
-  cpu::GemmTarget facts;
-  facts.vectorBits = target.vectorBits;
-  facts.registers = target.registers();
-  facts.fma = target.hasFMA;
-  facts.masks = target.hasAVX;
-  facts.l1 = target.l1;
-  facts.l2 = target.l2;
-  facts.l3 = target.l3;
-  return facts;
-}
-
 namespace {
 
 TargetInfo targetNamed(StringRef cpu) {

@@ -36,9 +36,6 @@ struct CompiledGemm {
 using EmitFn =
     llvm::function_ref<int64_t(mlir::ModuleOp, const lowering::TargetInfo &)>;
 
-/// What the emitter is told of a target.
-lowering::cpu::GemmTarget factsOf(const lowering::TargetInfo &target);
-
 /// Compiles what `emit` makes for the CPU of this name, or for this machine if
 /// it is empty.
 CompiledGemm compileGemm(llvm::StringRef cpu, EmitFn emit);
