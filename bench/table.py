@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 """Merges measurements into one table: table.py FOLDER [--json OUT.json].
 
-FOLDER holds ours-THREADS.json, a list of {row, threads, ours_ms, roof}; roof-THREADS.json, what `roof` prints; and
-PEER-THREADS.json, what peers/peer.py writes; and first.json, what first.py writes. Each may be absent. Printed is a table for each number of threads:
+FOLDER holds, for each round of measuring, ours-THREADS.ROUND.json, a list of {row, threads, ours_ms, roof};
+roof-THREADS.ROUND.json, what `roof` prints; and PEER-THREADS.ROUND.json, what peers/peer.py writes; and first.json, what
+first.py writes. Each may be absent. Of the rounds, the fastest counts for each row and for each peer, and the highest for
+the roofs: what else ran on the processor made the others slower. Printed is a table for each number of threads:
 
   ratio   our time by that of the best peer: below 1 we are faster
   roof    the fraction of what the machine can do at most; ours_ms's own where it gives one, else from rows.json: the time
@@ -11,6 +13,7 @@ PEER-THREADS.json, what peers/peer.py writes; and first.json, what first.py writ
 OUT.json gets a list of {row, threads, ours_ms, peers: {peer: ms}, first_ms: {peer: ms}, ratio, roof}.
 """
 import json
+import math
 import pathlib
 import sys
 
@@ -18,21 +21,39 @@ ORDER = ("torch", "torch.compile", "jax", "onnxruntime", "openvino")
 ROWS = json.loads((pathlib.Path(__file__).resolve().parent / "rows.json").read_text())
 
 
+def faster(results, row, result, key):
+    """Keeps the faster of two rounds' results of a row. A peer that refused the row has no time."""
+    if row not in results or result.get(key, math.inf) < results[row].get(key, math.inf):
+        results[row] = result
+
+
+def highest(roof, other):
+    """The higher of two rounds' roofs, each figure by itself."""
+    if roof is None:
+        return other
+    bandwidth = [{key: max(level[key], more[key]) for key in level}
+                 for level, more in zip(roof["bandwidth"], other["bandwidth"])]
+    return {**roof, "fma_gflops": max(roof["fma_gflops"], other["fma_gflops"]), "bandwidth": bandwidth}
+
+
 def load(folder):
     """Everything measured: {threads: {"ours": {row: entry}, "roof": {...}, "peers": {peer: {row: result}}}}."""
     measured = {}
     for path in sorted(folder.glob("*-*.json")):
-        name, threads = path.stem.rsplit("-", 1)
+        name, count = path.stem.rsplit("-", 1)
+        threads = count.split(".")[0]
         if not threads.isdigit():
             continue
         content = json.loads(path.read_text())
         group = measured.setdefault(int(threads), {"ours": {}, "roof": None, "peers": {}})
         if name == "ours":
-            group["ours"] = {entry["row"]: entry for entry in content}
+            for entry in content:
+                faster(group["ours"], entry["row"], entry, "ours_ms")
         elif name == "roof":
-            group["roof"] = content
+            group["roof"] = highest(group["roof"], content)
         else:
-            group["peers"][name] = content["rows"]
+            for row, result in content["rows"].items():
+                faster(group["peers"].setdefault(name, {}), row, result, "ms")
     return measured
 
 
