@@ -15,10 +15,15 @@ include(AddMLIR)
 # TesseraStaticLLVM: the archives of LLVM and MLIR, for what users start. Loading LLVM's shared libraries costs a process
 # some 45 ms, mostly for targets and options that it never uses; of the archives the linker takes what is called.
 # The tests of single layers use the shared libraries, MLIR and LLVM, which link faster.
+add_library(TesseraStaticLLVM INTERFACE)
+if(TESSERA_SANITIZER)
+  # Sanitizers are told what to leave alone by the names of LLVM's shared libraries.
+  target_link_libraries(TesseraStaticLLVM INTERFACE MLIR LLVM)
+  return()
+endif()
 execute_process(COMMAND ${TESSERA_LLVM_CONFIG} --link-static --system-libs
   OUTPUT_VARIABLE _llvm_system OUTPUT_STRIP_TRAILING_WHITESPACE)
 separate_arguments(_llvm_system)
-add_library(TesseraStaticLLVM INTERFACE)
 foreach(_library IN LISTS MLIR_EXPORTED_TARGETS LLVM_AVAILABLE_LIBS)
   # Some of the names are of libraries that Debian packs apart, or not at all.
   if(TARGET ${_library})

@@ -1,6 +1,7 @@
 // Runs the pipeline and makes an executable of its result.
 #include "lowering/Compiler.h"
 #include "dialects/Tessera/IR/Tessera.h"
+#include "lowering/Aot/Interface.h"
 #include "lowering/Dump.h"
 #include "lowering/Math/ExpandMath.h"
 #include "lowering/Pipeline.h"
@@ -14,30 +15,6 @@
 using namespace mlir;
 
 namespace tessera::lowering {
-
-static runtime::DType dtypeOf(Type element) {
-  using runtime::DType;
-  if (element.isF32())
-    return DType::f32;
-  if (element.isF64())
-    return DType::f64;
-  if (element.isF16())
-    return DType::f16;
-  if (element.isBF16())
-    return DType::bf16;
-  switch (element.getIntOrFloatBitWidth()) {
-  case 1:
-    return DType::boolean;
-  case 8:
-    return DType::i8;
-  case 16:
-    return DType::i16;
-  case 32:
-    return DType::i32;
-  default:
-    return DType::i64;
-  }
-}
 
 static runtime::BufferInfo bufferOf(Type type, int aliasOf = -1) {
   auto tensor = cast<RankedTensorType>(type);
@@ -88,10 +65,14 @@ public:
 
 private:
   LogicalResult prepare() {
-    auto host = hostTargetOrError();
-    if (!host)
-      return fail(host.takeError());
-    target = *host;
+    if (options.target) {
+      target = *options.target;
+    } else {
+      auto host = hostTargetOrError();
+      if (!host)
+        return fail(host.takeError());
+      target = *host;
+    }
     compile.target = target;
     compile.threads = options.threads > 0
                           ? options.threads
@@ -165,7 +146,10 @@ private:
     auto kernels = compileKernels(jobs, compile);
     if (!kernels)
       return fail(kernels.takeError());
-    ProgramEntry entry{makePlan(mainFunction(module), *kernels), {}};
+    SmallVector<ArrayRef<LaunchInfo>> launches;
+    for (const auto &kernel : *kernels)
+      launches.push_back(kernel->launches);
+    ProgramEntry entry{makePlan(mainFunction(module), launches), {}};
     auto code = loadPlan(entry.plan, *kernels, target);
     if (!code)
       return fail(code.takeError());

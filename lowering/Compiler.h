@@ -3,10 +3,12 @@
 #ifndef TESSERA_LOWERING_COMPILER_H
 #define TESSERA_LOWERING_COMPILER_H
 
+#include "lowering/CodeGen/Target.h"
 #include "lowering/Stage.h"
 #include "llvm/Support/Error.h"
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace tessera::runtime {
@@ -14,8 +16,6 @@ class Executable;
 }
 
 namespace tessera::lowering {
-
-struct TargetInfo;
 
 /// Is told of each stage that a compilation comes to: its text, which parses
 /// back, and the name of the kernel where the stage is one of a kernel.
@@ -25,6 +25,9 @@ using StageObserver = std::function<void(Stage stage, llvm::StringRef kernel,
 struct ProgramOptions {
   /// Threads that compile kernels; 0 means one for each core.
   int threads = 0;
+  /// What to compile for; by default this machine's CPU (hostTarget()). Another
+  /// target's code can be looked at, not loaded: it is for lowerTo().
+  std::optional<TargetInfo> target;
   /// Fuses ops into kernels; without it each op is a kernel of its own, with
   /// the same results.
   bool fuse = true;

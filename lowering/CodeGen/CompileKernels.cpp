@@ -2,9 +2,13 @@
 // threads.
 #include "lowering/CodeGen/CompileKernels.h"
 #include "lowering/CodeGen/Optimize.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/Transforms/Passes.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/Support/DataExtractor.h"
 #include "llvm/Support/raw_ostream.h"
 #include <atomic>
@@ -102,13 +106,25 @@ public:
 
   Expected<KernelObject> compile(const KernelJob &job, StringRef cacheKey,
                                  Observe observe) {
-    diagnostics.clear();
-    mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> module =
-        job.build(context);
-    if (mlir::failed(module) || !*module)
-      return failure("kernel " + job.name, "the emitter failed");
-    setSuffix(**module, suffixOfKey(cacheKey));
+    Expected<mlir::OwningOpRef<mlir::ModuleOp>> module = build(job, cacheKey);
+    if (!module)
+      return module.takeError();
     return compile(**module, "kernel " + job.name, observe);
+  }
+
+  Expected<KernelBitcode> compileToBitcode(const KernelJob &job,
+                                           StringRef cacheKey) {
+    Expected<mlir::OwningOpRef<mlir::ModuleOp>> module = build(job, cacheKey);
+    if (!module)
+      return module.takeError();
+    KernelBitcode kernel;
+    Expected<IRModule> ir =
+        lower(**module, "kernel " + job.name, kernel.launches);
+    if (!ir)
+      return ir.takeError();
+    raw_string_ostream os(kernel.bytes);
+    WriteBitcodeToFile(*ir->module, os, /*ShouldPreserveUseListOrder=*/true);
+    return kernel;
   }
 
   /// From the text of a kernel module.
@@ -121,20 +137,41 @@ public:
   }
 
 private:
-  Expected<KernelObject> compile(mlir::ModuleOp module, const Twine &name,
-                                 Observe observe) {
-    if (options.dump)
-      observe(DumpStage::Loops, print(module));
-    KernelObject object;
+  Expected<mlir::OwningOpRef<mlir::ModuleOp>> build(const KernelJob &job,
+                                                    StringRef cacheKey) {
+    diagnostics.clear();
+    mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> module =
+        job.build(context);
+    if (mlir::failed(module) || !*module)
+      return failure("kernel " + job.name, "the emitter failed");
+    setSuffix(**module, suffixOfKey(cacheKey));
+    return std::move(*module);
+  }
+
+  Expected<IRModule> lower(mlir::ModuleOp module, const Twine &name,
+                           std::vector<LaunchInfo> &launches) {
     LowerOptions lower{options.expandMath, takeSuffix(module)};
     if (mlir::failed(
-            lowerKernelModule(module, options.target, lower, &object.launches)))
+            lowerKernelModule(module, options.target, lower, &launches)))
       return failure(name, "it cannot be lowered");
+    if (options.debugInfo)
+      addDebugScopes(module);
     Expected<IRModule> ir = translateToIR(module);
     if (!ir)
       return ir.takeError();
     if (Error error = optimize(*ir, options.target))
       return std::move(error);
+    return ir;
+  }
+
+  Expected<KernelObject> compile(mlir::ModuleOp module, const Twine &name,
+                                 Observe observe) {
+    if (options.dump)
+      observe(DumpStage::Loops, print(module));
+    KernelObject object;
+    Expected<IRModule> ir = lower(module, name, object.launches);
+    if (!ir)
+      return ir.takeError();
     if (options.dump) {
       observe(DumpStage::LLVM, printIR(*ir));
       Expected<std::string> assembly = emitAssembly(*ir, options.target);
@@ -147,6 +184,15 @@ private:
       return bytes.takeError();
     object.bytes = std::move(*bytes);
     return object;
+  }
+
+  /// Locations become line tables where functions have a scope.
+  void addDebugScopes(mlir::ModuleOp module) {
+    mlir::LLVM::DIScopeForLLVMFuncOpPassOptions scopes;
+    scopes.emissionKind = mlir::LLVM::DIEmissionKind::LineTablesOnly;
+    mlir::PassManager passes(&context);
+    passes.addPass(mlir::LLVM::createDIScopeForLLVMFuncOpPass(scopes));
+    (void)passes.run(module); // without scopes there are no lines, and no harm
   }
 
   Error failure(const Twine &name, StringRef otherwise) {
@@ -222,7 +268,11 @@ struct Task {
   std::string error;
   KernelObject object;
   std::shared_ptr<const CompiledObject> loaded;
+  KernelBitcode bitcode;
 };
+
+/// What is wanted of each task.
+enum class Product { Loaded, Object, Bitcode };
 
 class Compilation {
 public:
@@ -234,16 +284,16 @@ public:
       std::string key = ObjectCache::keyFor(job.key, options.target);
       auto [it, isNew] = known.try_emplace(key, tasks.size());
       if (isNew)
-        tasks.push_back({&job, key, {}, {}, {}});
+        tasks.push_back({&job, key, {}, {}, {}, {}});
       taskOfJob.push_back(it->second);
     }
   }
 
-  /// Fills in `object` of each task, and `loaded` if asked.
-  Error run(bool load) {
+  /// Fills in what is wanted of each task.
+  Error run(Product product) {
     std::vector<Task *> missing;
     for (Task &task : tasks) {
-      if (load && !options.dump)
+      if (product == Product::Loaded && !options.dump)
         task.loaded = cache.find(task.cacheKey);
       if (!task.loaded)
         missing.push_back(&task);
@@ -251,7 +301,7 @@ public:
     forEach(missing.size(), options.threads, options,
             [&](std::optional<Worker> &worker, size_t i) {
               Task &task = *missing[i];
-              if (Error error = obtain(worker, task, load))
+              if (Error error = obtain(worker, task, product))
                 task.error = toString(std::move(error));
             });
     std::string errors;
@@ -266,7 +316,10 @@ public:
   std::vector<size_t> taskOfJob;
 
 private:
-  Error obtain(std::optional<Worker> &worker, Task &task, bool load) {
+  Error obtain(std::optional<Worker> &worker, Task &task, Product product) {
+    bool load = product == Product::Loaded;
+    if (product == Product::Bitcode)
+      return obtainBitcode(worker, task);
     if (!options.dump)
       if (std::optional<std::string> bytes = cache.get(kKind, task.cacheKey))
         if (std::optional<KernelObject> object = decode(*bytes)) {
@@ -285,6 +338,17 @@ private:
     task.object = std::move(*object);
     cache.put(kKind, task.cacheKey, encode(task.object));
     return load ? this->load(task) : Error::success();
+  }
+
+  Error obtainBitcode(std::optional<Worker> &worker, Task &task) {
+    if (!worker)
+      worker.emplace(options);
+    Expected<KernelBitcode> bitcode =
+        worker->compileToBitcode(*task.job, task.cacheKey);
+    if (!bitcode)
+      return bitcode.takeError();
+    task.bitcode = std::move(*bitcode);
+    return Error::success();
   }
 
   Error load(Task &task) {
@@ -313,7 +377,7 @@ std::string symbolSuffix(const KernelJob &job, const TargetInfo &target) {
 Expected<std::vector<std::shared_ptr<const CompiledObject>>>
 compileKernels(ArrayRef<KernelJob> jobs, const KernelCompileOptions &options) {
   Compilation compilation(jobs, options);
-  if (Error error = compilation.run(/*load=*/true))
+  if (Error error = compilation.run(Product::Loaded))
     return std::move(error);
   std::vector<std::shared_ptr<const CompiledObject>> kernels;
   for (size_t task : compilation.taskOfJob)
@@ -325,12 +389,24 @@ Expected<std::vector<KernelObject>>
 compileKernelObjects(ArrayRef<KernelJob> jobs,
                      const KernelCompileOptions &options) {
   Compilation compilation(jobs, options);
-  if (Error error = compilation.run(/*load=*/false))
+  if (Error error = compilation.run(Product::Object))
     return std::move(error);
   std::vector<KernelObject> objects;
   for (size_t task : compilation.taskOfJob)
     objects.push_back(compilation.tasks[task].object);
   return objects;
+}
+
+Expected<std::vector<KernelBitcode>>
+compileKernelBitcode(ArrayRef<KernelJob> jobs,
+                     const KernelCompileOptions &options) {
+  Compilation compilation(jobs, options);
+  if (Error error = compilation.run(Product::Bitcode))
+    return std::move(error);
+  std::vector<KernelBitcode> kernels;
+  for (size_t task : compilation.taskOfJob)
+    kernels.push_back(compilation.tasks[task].bitcode);
+  return kernels;
 }
 
 Expected<KernelObject> compileLoops(StringRef text,

@@ -31,6 +31,8 @@ struct KernelCompileOptions {
       expandMath;
   /// The cache to use; null means the process's.
   ObjectCache *cache = nullptr;
+  /// The code says which of the user's lines it comes from. For bitcode only.
+  bool debugInfo = false;
   /// If set, every kernel is compiled and no cache is asked; called for each
   /// kernel and stage, by one thread at a time, with the text of the kernel
   /// module, the LLVM IR or the assembly.
@@ -59,6 +61,18 @@ compileKernels(llvm::ArrayRef<KernelJob> jobs,
 /// The same without loading, for any target.
 llvm::Expected<std::vector<KernelObject>>
 compileKernelObjects(llvm::ArrayRef<KernelJob> jobs,
+                     const KernelCompileOptions &options);
+
+/// A kernel as optimised LLVM bitcode, to be linked with others of its program.
+struct KernelBitcode {
+  std::vector<LaunchInfo> launches;
+  std::string bytes;
+};
+
+/// The same up to code generation, past every cache. Code generation makes the
+/// same instructions of it as compileKernelObjects().
+llvm::Expected<std::vector<KernelBitcode>>
+compileKernelBitcode(llvm::ArrayRef<KernelJob> jobs,
                      const KernelCompileOptions &options);
 
 /// Compiles the text of a kernel module, as a dump shows it in the loops stage:

@@ -75,18 +75,18 @@ void initialiseLLVM() {
 }
 
 Expected<std::unique_ptr<Backend>> makeBackend(const TargetInfo &target) {
-  initialiseLLVM();
-  std::string error;
-  Triple triple(target.triple);
-  const Target *llvmTarget = TargetRegistry::lookupTarget(triple, error);
+  Expected<const Target *> llvmTarget = llvmTargetOf(target);
   if (!llvmTarget)
-    return internalError(error);
+    return llvmTarget.takeError();
+  Triple triple(target.triple);
   TargetOptions options;
   options.AllowFPOpFusion = FPOpFusion::Strict;
   auto backend = std::make_unique<Backend>();
-  backend->machine.reset(llvmTarget->createTargetMachine(
-      triple, target.cpu, target.features, options, Reloc::PIC_,
-      CodeModel::Small, CodeGenOptLevel::Default));
+  backend->machine.reset(
+      (*llvmTarget)
+          ->createTargetMachine(triple, target.cpu, target.features, options,
+                                Reloc::PIC_, CodeModel::Small,
+                                CodeGenOptLevel::Default));
   if (!backend->machine)
     return internalError("LLVM has no target machine for " + target.triple);
   PassBuilder builder(backend->machine.get());
@@ -165,6 +165,9 @@ void setTarget(llvm::Module &module, const TargetInfo &target,
     if (function.isIntrinsic())
       continue;
     function.addFnAttr(Attribute::NoUnwind);
+    // Functions of several targets are linked into one module.
+    if (function.hasFnAttribute("target-cpu"))
+      continue;
     function.addFnAttr("target-cpu", target.cpu);
     function.addFnAttr("target-features", target.features);
     if (target.hasAVX512)
@@ -271,6 +274,16 @@ Error checkUndefinedSymbols(StringRef object,
 }
 
 } // namespace
+
+Expected<const Target *> llvmTargetOf(const TargetInfo &target) {
+  initialiseLLVM();
+  std::string error;
+  const Target *found =
+      TargetRegistry::lookupTarget(Triple(target.triple), error);
+  if (!found)
+    return internalError(error);
+  return found;
+}
 
 IRModule::IRModule()
     : diagnostics(std::make_unique<std::string>()),

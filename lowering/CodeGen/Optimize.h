@@ -10,6 +10,10 @@
 #include <memory>
 #include <string>
 
+namespace llvm {
+class Target;
+}
+
 namespace tessera::lowering {
 
 /// An LLVM module with the context it lives in. LLVM's errors are recorded in
@@ -21,6 +25,9 @@ struct IRModule {
   std::unique_ptr<llvm::LLVMContext> context;
   std::unique_ptr<llvm::Module> module;
 };
+
+/// LLVM's backend for the target's architecture, ready to use.
+llvm::Expected<const llvm::Target *> llvmTargetOf(const TargetInfo &target);
 
 /// Translates a module of the LLVM dialect, whose context has the translations
 /// registered.

@@ -205,8 +205,7 @@ LogicalResult verifyPlan(func::FuncOp function) {
   return verifyAliases(function);
 }
 
-Plan makePlan(func::FuncOp function,
-              ArrayRef<std::shared_ptr<const CompiledObject>> kernels) {
+Plan makePlan(func::FuncOp function, ArrayRef<ArrayRef<LaunchInfo>> kernels) {
   Plan plan;
   plan.arenaBytes =
       function->getAttrOfType<IntegerAttr>("tessera.arena").getInt();
@@ -219,7 +218,7 @@ Plan makePlan(func::FuncOp function,
   llvm::DenseMap<Value, BufferRef> where;
   for (BlockArgument argument : function.getArguments())
     where[argument] = {BufferRef::Buffer, argument.getArgNumber(), 0};
-  for (auto [kernel, object] :
+  for (auto [kernel, launches] :
        llvm::zip(function.getOps<KernelOp>(), kernels)) {
     std::vector<BufferRef> buffers;
     for (Value input : kernel.getInputs())
@@ -234,7 +233,7 @@ Plan makePlan(func::FuncOp function,
       if (kernel.overwrittenInput(i) < 0)
         buffers.push_back(ref);
     }
-    for (const LaunchInfo &launch : object->launches) {
+    for (const LaunchInfo &launch : launches) {
       PlanLaunch call{launch.symbol, launch.tiles, buffers};
       if (launch.workspaceBytes > 0)
         call.buffers.push_back({BufferRef::Arena, 0, workspace});

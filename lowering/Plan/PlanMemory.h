@@ -21,7 +21,7 @@ llvm::LogicalResult verifyPlan(mlir::func::FuncOp function);
 /// of the kernels. Workspaces, which no two kernels use at once, share the
 /// bytes after the arena.
 Plan makePlan(mlir::func::FuncOp function,
-              llvm::ArrayRef<std::shared_ptr<const CompiledObject>> kernels);
+              llvm::ArrayRef<llvm::ArrayRef<LaunchInfo>> kernels);
 
 } // namespace tessera::lowering
 

@@ -1,0 +1,61 @@
+// What a compiled program takes and gives, by name, as its header, its object
+// and the command line know it.
+#ifndef TESSERA_LOWERING_AOT_INTERFACE_H
+#define TESSERA_LOWERING_AOT_INTERFACE_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "runtime/DType.h"
+#include "llvm/Support/Error.h"
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tessera::lowering {
+
+/// Attributes of `main`'s arguments and results, which stay from the trace to
+/// the plan.
+constexpr llvm::StringLiteral kName = "tessera.name";
+/// An argument whose value is in the program's weights file at first.
+constexpr llvm::StringLiteral kWeight = "tessera.weight";
+/// A result that is the new value of the argument of this number.
+constexpr llvm::StringLiteral kUpdates = "tessera.updates";
+/// Attributes of the module: the version of the format, and the weights file,
+/// relative to the program's.
+constexpr llvm::StringLiteral kVersion = "tessera.version";
+constexpr llvm::StringLiteral kWeightsFile = "tessera.weights";
+constexpr int64_t kProgramVersion = 1;
+
+/// An argument or a result.
+struct Port {
+  std::string name;  ///< as the program says, or "x0", "y"
+  std::string cName; ///< the same as a C identifier
+  mlir::RankedTensorType type;
+  bool isWeight = false;
+  /// Of a result: the argument that it is the new value of, or -1. Of an
+  /// argument: the result that is its new value, or -1.
+  int64_t partner = -1;
+
+  int64_t elements() const { return type.getNumElements(); }
+  int64_t elementBytes() const;
+  int64_t bytes() const { return elements() * elementBytes(); }
+};
+
+struct Interface {
+  std::vector<Port> arguments, results;
+};
+
+/// Reads the interface of a program. Names that are missing are made up, names
+/// that are no C identifiers or meet another are changed. An update that names
+/// no argument, or one of another type, and a name twice are errors.
+llvm::Expected<Interface> interfaceOf(mlir::func::FuncOp main);
+
+/// The dtype of tensors whose elements are of this type.
+runtime::DType dtypeOf(mlir::Type element);
+/// "f32", "i64", "bool", and so on.
+std::string dtypeName(mlir::Type element);
+/// "f32[2,3]".
+std::string typeName(mlir::RankedTensorType type);
+
+} // namespace tessera::lowering
+
+#endif

@@ -1,0 +1,156 @@
+// Bounds, parses and verifies the text of a program.
+#include "lowering/ProgramReader.h"
+#include "dialects/Tessera/IR/Tessera.h"
+#include "lowering/Aot/Interface.h"
+#include "mlir/Parser/Parser.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+
+namespace tessera::lowering {
+
+namespace {
+
+/// Goes once over the text, with the place in lines and columns.
+class Scanner {
+public:
+  Scanner(StringRef text, StringRef name, std::string &error)
+      : text(text), name(name), error(error) {}
+
+  bool run() {
+    if (text.size() > kMostProgramBytes)
+      return fail("the program has " + Twine(text.size()) +
+                  " bytes, more than the " + Twine(kMostProgramBytes) +
+                  " that are read; weights belong into a weights file");
+    for (; at < text.size(); ++at)
+      if (!step())
+        return false;
+    return checkLine();
+  }
+
+private:
+  bool step() {
+    char c = text[at];
+    if (c == '\n')
+      return newLine();
+    if (c == '\0')
+      return fail("a zero byte: this is no text");
+    if (c == '"')
+      return skipString();
+    if (c == '/' && at + 1 < text.size() && text[at + 1] == '/') {
+      at = std::min(text.find('\n', at), text.size()) - 1;
+      return true;
+    }
+    if (c == '(' || c == '[' || c == '{' || c == '<')
+      return ++nesting <= kMostNesting ||
+             fail("brackets are nested more than " + Twine(kMostNesting) +
+                  " deep");
+    bool isArrow = c == '>' && at > 0 && text[at - 1] == '-';
+    if ((c == ')' || c == ']' || c == '}' || c == '>') && !isArrow &&
+        nesting > 0)
+      --nesting;
+    return true;
+  }
+
+  bool skipString() {
+    for (++at; at < text.size() && text[at] != '"' && text[at] != '\n'; ++at)
+      at += text[at] == '\\';
+    if (at < text.size() && text[at] == '\n')
+      --at; // the parser tells of it better
+    return true;
+  }
+
+  bool checkLine() {
+    return at - lineStart <= kMostLineBytes ||
+           fail("the line has more than " + Twine(kMostLineBytes) + " bytes");
+  }
+
+  bool newLine() {
+    if (!checkLine())
+      return false;
+    ++line;
+    lineStart = at + 1;
+    return true;
+  }
+
+  bool fail(const Twine &what) {
+    error = (name + ":" + Twine(line) + ":" + Twine(at - lineStart + 1) +
+             ": error: " + what + "\n")
+                .str();
+    return false;
+  }
+
+  StringRef text, name;
+  std::string &error;
+  size_t at = 0, lineStart = 0;
+  int64_t line = 1;
+  int nesting = 0;
+};
+
+/// "FILE:LINE:COLUMN: error: " for a location of the file.
+std::string placeOf(Operation *op) {
+  if (auto place = dyn_cast<FileLineColLoc>(op->getLoc()))
+    return (place.getFilename().getValue() + ":" + Twine(place.getLine()) +
+            ":" + Twine(place.getColumn()) + ": error: ")
+        .str();
+  return "error: ";
+}
+
+/// Lists the ops that no dialect of ours has.
+bool holdsUnknownOps(ModuleOp module, std::string &text) {
+  module.walk([&](Operation *op) {
+    if (!op->isRegistered())
+      text += placeOf(op) + "unsupported op '" +
+              op->getName().getStringRef().str() + "'\n";
+  });
+  return !text.empty();
+}
+
+LogicalResult checkVersion(ModuleOp module) {
+  Attribute attribute = module->getAttr(kVersion);
+  if (!attribute)
+    return success();
+  auto version = dyn_cast<IntegerAttr>(attribute);
+  if (version && version.getType().isSignlessInteger(64) &&
+      version.getInt() == kProgramVersion)
+    return success();
+  return module.emitError("the program is written for version ")
+         << attribute << " of the format; this is version " << kProgramVersion;
+}
+
+} // namespace
+
+bool isWithinBounds(StringRef text, StringRef name, std::string &error) {
+  return Scanner(text, name, error).run();
+}
+
+OwningOpRef<ModuleOp> readProgram(llvm::MemoryBufferRef text,
+                                  MLIRContext &context, ReadFailure &failure) {
+  if (!isWithinBounds(text.getBuffer(), text.getBufferIdentifier(),
+                      failure.text))
+    return nullptr;
+  context.loadDialect<ir::TesseraDialect, func::FuncDialect>();
+  context.allowUnregisteredDialects();
+  llvm::SourceMgr sources;
+  sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBuffer(text), SMLoc());
+  llvm::raw_string_ostream os(failure.text);
+  SourceMgrDiagnosticHandler handler(sources, &context, os);
+  ParserConfig config(&context, /*verifyAfterParse=*/false);
+  auto module = parseSourceFile<ModuleOp>(sources, config);
+  context.allowUnregisteredDialects(false);
+  if (!module)
+    return nullptr;
+  failure.isUnsupported = holdsUnknownOps(*module, failure.text);
+  if (failure.isUnsupported || failed(checkVersion(*module)) ||
+      failed(stageOf(*module)))
+    return nullptr;
+  func::FuncOp main = mainFunction(*module);
+  if (llvm::Expected<Interface> interface = interfaceOf(main); !interface) {
+    main.emitError(llvm::toString(interface.takeError()));
+    return nullptr;
+  }
+  return module;
+}
+
+} // namespace tessera::lowering

@@ -1,0 +1,73 @@
+// Calls the system's compiler driver as a linker.
+#include "tools/tessera/Link.h"
+#include "tools/tessera/Program.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FileUtilities.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Program.h"
+
+using namespace llvm;
+
+namespace tessera::tool {
+
+static std::string findDriver() {
+  SmallVector<std::string> names;
+  if (const char *named = std::getenv("CC"); named && *named)
+    names.push_back(named);
+  names.insert(names.end(), {"cc", "clang", "gcc"});
+  for (const std::string &name : names)
+    if (ErrorOr<std::string> path = sys::findProgramByName(name))
+      return *path;
+  fail("no C compiler was found to link with: install gcc or clang, or set CC. "
+       "An object (--emit=obj) or an archive (--emit=lib) needs none");
+}
+
+/// The library of `main`, beside this program: in ../lib where it is installed
+/// and where it is built.
+static std::string findMain() {
+  static int inThisProgram;
+  SmallString<256> path(sys::fs::getMainExecutable(nullptr, &inThisProgram));
+  sys::path::remove_filename(path);
+  sys::path::append(path, "..", "lib", "libtessera-main.a");
+  if (!sys::fs::exists(path))
+    fail("the library of executables is missing: " + path);
+  return path.str().str();
+}
+
+/// A file that is gone when the command ends, however it ends.
+static std::string temporaryBeside(StringRef path, StringRef suffix) {
+  SmallString<256> made;
+  if (std::error_code error =
+          sys::fs::createUniqueFile(path + "-%%%%%%" + suffix, made))
+    fail("cannot write " + path + ": " + error.message());
+  return made.str().str();
+}
+
+void linkFile(StringRef path, StringRef object, bool isShared,
+              StringRef programName) {
+  std::string driver = findDriver();
+  std::string objectPath = temporaryBeside(path, ".o");
+  FileRemover removeObject(objectPath);
+  std::string linked = temporaryBeside(path, ".tmp");
+  FileRemover removeLinked(linked);
+  writeOutput(objectPath, object);
+  SmallVector<std::string> words{driver, "-o", linked, objectPath};
+  if (isShared)
+    words.insert(words.end(), {"-shared", "-Wl,-z,defs", "-lc"});
+  else
+    words.insert(words.end(), {"-Wl,--defsym=tessera_main_program=" +
+                                   programName.str() + "_program",
+                               findMain()});
+  SmallVector<StringRef> arguments(words.begin(), words.end());
+  std::string message;
+  int code = sys::ExecuteAndWait(driver, arguments, std::nullopt, {},
+                                 /*SecondsToWait=*/300, 0, &message);
+  if (code != 0)
+    fail(driver + " failed to link " + path +
+         (message.empty() ? "" : ": " + message));
+  if (std::error_code error = sys::fs::rename(linked, path))
+    fail("cannot write " + path + ": " + error.message());
+  removeLinked.releaseFile();
+}
+
+} // namespace tessera::tool

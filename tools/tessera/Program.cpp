@@ -1,0 +1,152 @@
+// Loads programs, and adds gradients to them.
+#include "tools/tessera/Program.h"
+#include "dialects/Tessera/Transforms/Autodiff.h"
+#include "lowering/ProgramReader.h"
+#include "runtime/FileUtils.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+using namespace tessera::lowering;
+
+namespace tessera::tool {
+
+std::unique_ptr<llvm::MemoryBuffer> readInput(StringRef path) {
+  // A folder opens, but does not read.
+  auto buffer = llvm::MemoryBuffer::getFileOrSTDIN(path, /*IsText=*/false);
+  if (!buffer)
+    fail("cannot read " + path + ": " + buffer.getError().message());
+  return std::move(*buffer);
+}
+
+void writeOutput(StringRef path, StringRef bytes) {
+  if (path == "-") {
+    llvm::outs() << bytes;
+    return;
+  }
+  io::writeFile(path.str(), {{io::asBytes(bytes)}});
+}
+
+Program::Program(const Arguments &arguments) : path(arguments.file()) {
+  parse();
+  if (std::vector<std::string> names = arguments.parts(OPT_grad);
+      !names.empty())
+    addGradients(names);
+  loadWeights(arguments);
+}
+
+void Program::parse() {
+  std::unique_ptr<llvm::MemoryBuffer> text = readInput(path);
+  context = std::make_unique<MLIRContext>(MLIRContext::Threading::DISABLED);
+  ReadFailure failure;
+  llvm::MemoryBufferRef named(text->getBuffer(),
+                              path == "-" ? "<stdin>" : path);
+  theModule = readProgram(named, *context, failure);
+  if (!theModule)
+    throw Failure{failure.isUnsupported ? kUnsupported : kUserError,
+                  failure.text};
+  auto read = interfaceOf(main());
+  if (!read)
+    fail(read.takeError());
+  ports = std::move(*read);
+}
+
+void Program::loadWeights(const Arguments &arguments) {
+  weightsFile = arguments.text(OPT_weights);
+  if (auto name = module()->getAttrOfType<StringAttr>(kWeightsFile);
+      weightsFile.empty() && name) {
+    // A program may come from anywhere: its weights lie beside it.
+    if (llvm::sys::path::filename(name.getValue()) != name.getValue())
+      fail(path + ": tessera.weights is '" + name.getValue() +
+           "', and not the name of a file in the same folder");
+    SmallString<128> beside(llvm::sys::path::parent_path(path));
+    llvm::sys::path::append(beside, name.getValue());
+    weightsFile = beside.str().str();
+  }
+  if (weightsFile.empty())
+    return;
+  values = io::readSafetensors(weightsFile);
+  for (const Port &argument : ports.arguments) {
+    if (!argument.isWeight)
+      continue;
+    const io::RawTensor *value = weight(argument.name);
+    if (!value)
+      fail(weightsFile + ": there is no '" + argument.name + "', which is " +
+           typeName(argument.type) + " in " + path);
+    if (io::typeText(value->dtype, value->shape) != typeName(argument.type))
+      fail(weightsFile + ": '" + argument.name + "' is " +
+           io::typeText(value->dtype, value->shape) + ", but " + path +
+           " expects " + typeName(argument.type));
+  }
+}
+
+const io::RawTensor *Program::weight(StringRef name) const {
+  for (const io::RawTensor &tensor : values.tensors)
+    if (name == tensor.name)
+      return &tensor;
+  return nullptr;
+}
+
+/// Appends the cotangents of the arguments to the results, named "grad." and
+/// the argument.
+void Program::addGradients(ArrayRef<std::string> names) {
+  if (FailureOr<Stage> stage = stageOf(module());
+      failed(stage) || *stage != Stage::trace)
+    fail("--grad needs a program in the trace stage");
+  func::FuncOp function = main();
+  auto end = cast<func::ReturnOp>(function.getBody().front().getTerminator());
+  if (end.getNumOperands() == 0 ||
+      !isa<FloatType>(ports.results.front().type.getElementType()) ||
+      ports.results.front().elements() != 1)
+    fail("--grad needs a first result of one floating number; here it is " +
+         (ports.results.empty() ? "absent"
+                                : typeName(ports.results.front().type)));
+  SmallVector<Value> inputs;
+  for (const std::string &name : names) {
+    auto port = llvm::find_if(ports.arguments, [&](const Port &argument) {
+      return argument.name == name;
+    });
+    SmallVector<StringRef> known;
+    for (const Port &argument : ports.arguments)
+      known.push_back(argument.name);
+    if (port == ports.arguments.end())
+      fail("--grad: there is no argument '" + name + "'" +
+           suggestion(name, known));
+    if (!isa<FloatType>(port->type.getElementType()))
+      fail("--grad: '" + name + "' is " + typeName(port->type) +
+           ", and has no gradient");
+    inputs.push_back(
+        function.getArgument(unsigned(port - ports.arguments.begin())));
+  }
+  OpBuilder builder(end);
+  Value loss = end.getOperand(0);
+  auto type = cast<RankedTensorType>(loss.getType());
+  Value one =
+      ir::ConstantOp::create(builder, loss.getLoc(), type,
+                             builder.getFloatAttr(type.getElementType(), 1.0));
+  SmallVector<Value> gradients = ir::buildVjp(builder, loss, inputs, one);
+  SmallVector<Value> results(end.getOperands());
+  SmallVector<Type> types(function.getResultTypes());
+  SmallVector<DictionaryAttr> attributes;
+  function.getAllResultAttrs(attributes);
+  for (auto [name, input, gradient] : llvm::zip(names, inputs, gradients)) {
+    auto inputType = cast<RankedTensorType>(input.getType());
+    if (!gradient)
+      gradient = ir::ConstantOp::create(
+          builder, loss.getLoc(), inputType,
+          builder.getFloatAttr(inputType.getElementType(), 0.0));
+    results.push_back(gradient);
+    types.push_back(inputType);
+    attributes.push_back(builder.getDictionaryAttr(
+        builder.getNamedAttr(kName, builder.getStringAttr("grad." + name))));
+  }
+  end->setOperands(results);
+  function.setType(builder.getFunctionType(function.getArgumentTypes(), types));
+  function.setAllResultAttrs(attributes);
+  auto read = interfaceOf(function);
+  if (!read)
+    fail(read.takeError());
+  ports = std::move(*read);
+}
+
+} // namespace tessera::tool

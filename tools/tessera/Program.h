@@ -1,0 +1,55 @@
+// Programs as the commands load them: a file, its weights, and what the flags
+// change.
+#ifndef TESSERA_TOOLS_TESSERA_PROGRAM_H
+#define TESSERA_TOOLS_TESSERA_PROGRAM_H
+
+#include "frontend/io/Safetensors.h"
+#include "lowering/Aot/Interface.h"
+#include "lowering/Stage.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "tools/tessera/Options.h"
+#include "llvm/Support/MemoryBuffer.h"
+
+namespace tessera::tool {
+
+/// A program file, parsed and checked, with its weights.
+class Program {
+public:
+  /// Reads the file that the arguments name, and does what --grad, --weights
+  /// and --shape ask for. Throws a Failure.
+  explicit Program(const Arguments &arguments);
+
+  mlir::ModuleOp module() { return *theModule; }
+  mlir::func::FuncOp main() { return lowering::mainFunction(module()); }
+  const lowering::Interface &interface() const { return ports; }
+  /// The weight of this name, or null.
+  const io::RawTensor *weight(llvm::StringRef name) const;
+  /// The weights file, empty if there is none.
+  const std::string &weightsPath() const { return weightsFile; }
+  const io::SafetensorsFile &weights() const { return values; }
+
+  std::string path; ///< "-" for the standard input
+
+private:
+  void parse();
+  void loadWeights(const Arguments &arguments);
+  void addGradients(llvm::ArrayRef<std::string> names);
+
+  std::unique_ptr<mlir::MLIRContext> context;
+  mlir::OwningOpRef<mlir::ModuleOp> theModule;
+  lowering::Interface ports;
+  std::string weightsFile;
+  io::SafetensorsFile values;
+};
+
+/// The bytes of a file, or of the standard input for "-". Throws a Failure.
+std::unique_ptr<llvm::MemoryBuffer> readInput(llvm::StringRef path);
+
+/// Writes a file under a temporary name and renames it, or to the standard
+/// output for "-". Throws a Failure.
+void writeOutput(llvm::StringRef path, llvm::StringRef bytes);
+
+} // namespace tessera::tool
+
+#endif
