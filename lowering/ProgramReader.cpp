@@ -132,6 +132,7 @@ OwningOpRef<ModuleOp> readProgram(llvm::MemoryBufferRef text,
     return nullptr;
   context.loadDialect<ir::TesseraDialect, func::FuncDialect>();
   context.allowUnregisteredDialects();
+  context.printOpOnDiagnostic(false);
   llvm::SourceMgr sources;
   sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBuffer(text), SMLoc());
   llvm::raw_string_ostream os(failure.text);

@@ -3,6 +3,7 @@
 #include "dialects/Tessera/IR/Tessera.h"
 #include "lowering/Plan/PlanMemory.h"
 #include "mlir/IR/Verifier.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace tessera::ir;
@@ -38,8 +39,23 @@ static bool isValueOp(Operation *op) {
          !isa<InputOp>(op);
 }
 
+/// Sizes and positions are computed in 64 bits.
+static bool isTooLarge(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  if (!tensor || !tensor.hasStaticShape())
+    return false;
+  int64_t bytes = 8;
+  bool overflows = false;
+  for (int64_t size : tensor.getShape())
+    overflows |= llvm::MulOverflow(bytes, std::max<int64_t>(size, 1), bytes);
+  return overflows;
+}
+
 static LogicalResult verifyPrimitives(Block &block, Stage stage) {
   for (Operation &op : block.without_terminator()) {
+    for (Type type : op.getResultTypes())
+      if (isTooLarge(type))
+        return op.emitOpError("gives a tensor that is too large: ") << type;
     if (!isValueOp(&op))
       return op.emitOpError("does not belong into the ")
              << nameOf(stage) << " stage, which holds "
@@ -68,7 +84,7 @@ static LogicalResult verifyKernels(func::FuncOp function) {
 
 static bool isTensor(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
-  if (!tensor || !tensor.hasStaticShape())
+  if (!tensor || !tensor.hasStaticShape() || isTooLarge(type))
     return false;
   Type element = tensor.getElementType();
   return isa<Float16Type, BFloat16Type, Float32Type, Float64Type>(element) ||
@@ -87,7 +103,8 @@ LogicalResult verifyStage(ModuleOp module, Stage stage) {
                                             function.getResultTypes()))
     if (!isTensor(type))
       return function.emitError("a program takes and gives tensors of static "
-                                "shape and known dtype, and not ")
+                                "shape, known dtype and at most 2^60 "
+                                "elements, and not ")
              << type;
   switch (stage) {
   case Stage::trace:

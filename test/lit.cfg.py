@@ -4,6 +4,7 @@ import pathlib
 import platform
 import shutil
 import subprocess
+import sys
 
 import lit.formats
 
@@ -31,6 +32,11 @@ for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS", "TESSERA_CPU", "TE
     if name in os.environ:
         config.environment[name] = os.environ[name]
 config.substitutions.append(("%data", str(source / "data")))
+config.substitutions.append(("%python", sys.executable))
+config.substitutions.append(("%tessera", str(build / "bin" / "tessera")))
+# The C and C++ compilers of users' programs: the system's if there are any.
+for name, candidates in (("%cc", ("cc", "clang-22")), ("%cxx", ("c++", "clang++-22"))):
+    config.substitutions.append((name + r"\b", next(filter(None, map(shutil.which, candidates)), candidates[-1])))
 
 # `REQUIRES: avx2` and the like: what this processor can run. `REQUIRES: all`: slow, only with ./dev test --all.
 config.available_features.add(platform.machine())

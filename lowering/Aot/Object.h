@@ -62,9 +62,9 @@ llvm::Expected<std::string> objectOf(AotProgram &program);
 /// of constants, and of line tables, which are not loaded.
 llvm::Expected<std::string> sizeReport(llvm::StringRef object);
 
-/// An archive (.a) of one object.
-llvm::Expected<std::string> archiveOf(llvm::StringRef object,
-                                      llvm::StringRef memberName);
+/// An archive (.a) of objects; each has a name.
+llvm::Expected<std::string>
+archiveOf(llvm::ArrayRef<std::pair<std::string, std::string>> objects);
 
 } // namespace tessera::lowering
 

@@ -58,9 +58,11 @@ Expected<std::string> sizeReport(StringRef bytes) {
   return text;
 }
 
-Expected<std::string> archiveOf(StringRef object, StringRef memberName) {
+Expected<std::string>
+archiveOf(ArrayRef<std::pair<std::string, std::string>> objects) {
   std::vector<NewArchiveMember> members;
-  members.emplace_back(MemoryBufferRef(object, memberName));
+  for (const auto &[name, bytes] : objects)
+    members.emplace_back(MemoryBufferRef(bytes, name));
   auto archive = writeArchiveToBuffer(members, SymtabWritingMode::NormalSymtab,
                                       object::Archive::K_GNU,
                                       /*Deterministic=*/true, /*Thin=*/false);

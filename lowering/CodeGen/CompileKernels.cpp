@@ -131,8 +131,9 @@ public:
   Expected<KernelObject> compile(StringRef text, StringRef name) {
     diagnostics.clear();
     auto module = mlir::parseSourceString<mlir::ModuleOp>(text, &context, name);
-    if (!module)
-      return failure(name, "it does not parse");
+    if (!module) // The text may be anybody's.
+      return textError(diagnostics.empty() ? name + ": it does not parse"
+                                           : Twine(diagnostics));
     return compile(*module, name, [](DumpStage, StringRef) {});
   }
 

@@ -233,7 +233,8 @@ private:
     if (kind == "obj")
       return writeOutput(path, object);
     if (kind == "lib") {
-      Expected<std::string> archive = archiveOf(object, options.name + ".o");
+      Expected<std::string> archive =
+          archiveOf({{options.name + ".o", object.str()}});
       if (!archive)
         fail(archive.takeError());
       return writeOutput(path, *archive);
@@ -272,15 +273,35 @@ private:
         !isWithinBounds(text->getBuffer(), arguments.file(), error))
       throw Failure{kUserError, error};
     const TargetInfo &target = options.targets.front();
-    Expected<std::string> object =
-        from == "asm"
-            ? assemble(text->getBuffer(), target)
-            : compileKernel(text->getBuffer(),
-                            from == "loops" ? Stage::loops : Stage::llvm,
-                            target);
-    if (!object)
-      fail(object.takeError());
-    writeBinary(*object);
+    if (from == "asm" || from == "llvm") {
+      Expected<std::string> object =
+          from == "asm" ? assemble(text->getBuffer(), target)
+                        : compileKernel(text->getBuffer(), Stage::llvm, target);
+      if (!object)
+        fail(object.takeError());
+      return writeBinary(*object);
+    }
+    // Kernels one after the other, as --emit=loops writes them.
+    std::vector<std::pair<std::string, std::string>> objects;
+    SmallVector<StringRef> kernels;
+    text->getBuffer().split(kernels, "// -----\n");
+    for (StringRef kernel : kernels) {
+      Expected<std::string> object =
+          compileKernel(kernel, Stage::loops, target);
+      if (!object)
+        fail(object.takeError());
+      objects.push_back({"kernel_" + std::to_string(objects.size()) + ".o",
+                         std::move(*object)});
+    }
+    if (objects.size() == 1)
+      return writeBinary(objects.front().second);
+    if (kind != "lib")
+      fail(arguments.file() + " holds " + Twine(objects.size()) +
+           " kernels: they become an archive (--emit=lib)");
+    Expected<std::string> archive = archiveOf(objects);
+    if (!archive)
+      fail(archive.takeError());
+    writeOutput(outputOr(".a"), *archive);
   }
 
   //===-- Reports --===//

@@ -11,11 +11,13 @@ using namespace llvm;
 namespace tessera::tool {
 
 static std::string findDriver() {
-  SmallVector<std::string> names;
-  if (const char *named = std::getenv("CC"); named && *named)
-    names.push_back(named);
-  names.insert(names.end(), {"cc", "clang", "gcc"});
-  for (const std::string &name : names)
+  if (const char *named = std::getenv("CC"); named && *named) {
+    ErrorOr<std::string> path = sys::findProgramByName(named);
+    if (!path || !sys::fs::can_execute(*path))
+      fail("CC is '" + Twine(named) + "', which is no program");
+    return *path;
+  }
+  for (StringRef name : {"cc", "clang", "gcc"})
     if (ErrorOr<std::string> path = sys::findProgramByName(name))
       return *path;
   fail("no C compiler was found to link with: install gcc or clang, or set CC. "

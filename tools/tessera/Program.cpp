@@ -39,8 +39,8 @@ void Program::parse() {
   std::unique_ptr<llvm::MemoryBuffer> text = readInput(path);
   context = std::make_unique<MLIRContext>(MLIRContext::Threading::DISABLED);
   ReadFailure failure;
-  llvm::MemoryBufferRef named(text->getBuffer(),
-                              path == "-" ? "<stdin>" : path);
+  StringRef name = path == "-" ? StringRef("<stdin>") : StringRef(path);
+  llvm::MemoryBufferRef named(text->getBuffer(), name);
   theModule = readProgram(named, *context, failure);
   if (!theModule)
     throw Failure{failure.isUnsupported ? kUnsupported : kUserError,
