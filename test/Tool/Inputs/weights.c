@@ -21,10 +21,13 @@ int main(int argc, char **argv) {
   passed_with.x = x;
   passed_with.loss = &loss[1];
   passed_with.y = y[1];
-  if (embedded(&embedded_with, arena, NULL) || passed_bind_weights(&passed_with, file, bytes) ||
+  if (embedded(&embedded_with, arena, NULL) ||
+      passed_bind_weights(&passed_with, file, bytes) ||
       passed(&passed_with, arena, NULL))
     return 1;
-  printf("%s: %g\n", memcmp(y[0], y[1], sizeof y[0]) == 0 ? "the same" : "other", y[0][4]);
-  printf("another file: %s\n", tessera_error_text(passed_bind_weights(&passed_with, file, bytes - 1)));
+  printf("%s: %g\n",
+         memcmp(y[0], y[1], sizeof y[0]) == 0 ? "the same" : "other", y[0][4]);
+  printf("another file: %s\n", tessera_error_text(passed_bind_weights(
+                                   &passed_with, file, bytes - 1)));
   return 0;
 }
