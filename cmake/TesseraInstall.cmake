@@ -23,7 +23,7 @@ if(_tessera_libraries)
     INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Tessera)
   write_basic_package_version_file(TesseraConfigVersion.cmake COMPATIBILITY SameMinorVersion)
   install(FILES ${PROJECT_BINARY_DIR}/TesseraConfig.cmake ${PROJECT_BINARY_DIR}/TesseraConfigVersion.cmake
-    DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Tessera)
+    ${CMAKE_CURRENT_LIST_DIR}/TesseraModel.cmake DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Tessera)
   # The way from the file's folder up to the prefix, so that an installation can be moved.
   file(RELATIVE_PATH TESSERA_PC_TO_PREFIX /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
   string(REGEX REPLACE "/$" "" TESSERA_PC_TO_PREFIX ${TESSERA_PC_TO_PREFIX})
@@ -38,11 +38,17 @@ if(EXISTS ${PROJECT_SOURCE_DIR}/frontend/include)
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tessera/runtime)
 endif()
 
+# The main function of executables, which `tessera` looks for in ../lib.
+if(TARGET tessera-main)
+  add_dependencies(tessera-installed tessera-main)
+  install(TARGETS tessera-main ARCHIVE DESTINATION lib)
+endif()
+
 foreach(_tool IN ITEMS tessera-tool tessera-opt tessera-reduce tessera-lsp-server)
   if(TARGET ${_tool})
     set_target_properties(${_tool} PROPERTIES
       INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}" INSTALL_RPATH_USE_LINK_PATH ON)
     add_dependencies(tessera-installed ${_tool})
-    install(TARGETS ${_tool} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+    install(TARGETS ${_tool} EXPORT TesseraTargets RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
   endif()
 endforeach()

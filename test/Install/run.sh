@@ -24,6 +24,12 @@ for compiler in "$@"; do
   TESSERA_CACHE=off "$project/stranger" >"$project/output"
   expect "$project/output" "inner dimensions differ: f32[2,2] and f32[3,3]"
   expect "$project/output" "stranger.cpp:19: [matmul]"
+  ldd "$project/serve" >"$project/libraries"
+  if grep -v -E 'linux-vdso|libc\.so|libm\.so|ld-linux' "$project/libraries"; then
+    echo "a compiled model needs a library" && exit 1
+  fi
+  "$project/serve" >"$project/served"
+  expect "$project/served" "no error: 4.625"
   expect "$project/output" "[30, 44]" # the second call sees the variable that the first has written
   echo "$compiler: built and run"
 done
@@ -38,3 +44,5 @@ if command -v pkg-config >/dev/null; then
   echo "pkg-config: built and run"
 fi
 "$prefix/bin/tessera-opt" --version >/dev/null
+"$prefix/bin/tessera" compile "$here/stranger/mean.mlir" --emit=exe -o "$folder/mean"
+"$folder/mean" --help | grep -q "numbers"

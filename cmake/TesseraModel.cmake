@@ -1,0 +1,43 @@
+# tessera_add_model(TARGET SOURCE FILE.mlir [NAME NAME] [CPU CPU...] [WEIGHTS FILE] [PASS_WEIGHTS] [FLAGS FLAG...]):
+# a static library of a program that is compiled ahead of time, and its header NAME.h. Whoever links TARGET may include
+# it. NAME, the C function, is TARGET's name by default; CPU is what --target of `tessera compile` takes, and WEIGHTS
+# the weights file if it is not the one that the program names. A change of the program or of its weights compiles anew.
+function(tessera_add_model target)
+  cmake_parse_arguments(ARG "PASS_WEIGHTS" "SOURCE;NAME;WEIGHTS" "CPU;FLAGS" ${ARGN})
+  if(NOT ARG_SOURCE OR ARG_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "tessera_add_model(${target}): expected SOURCE FILE.mlir, got: ${ARGN}")
+  endif()
+  if(NOT ARG_NAME)
+    string(MAKE_C_IDENTIFIER ${target} ARG_NAME)
+  endif()
+  get_filename_component(_source ${ARG_SOURCE} ABSOLUTE)
+  get_filename_component(_stem ${_source} NAME_WE)
+  get_filename_component(_folder ${_source} DIRECTORY)
+  set(_out ${CMAKE_CURRENT_BINARY_DIR}/${target}.model)
+  set(_object ${_out}/${ARG_NAME}.o)
+  set(_command compile ${_source} -o ${_object} --name=${ARG_NAME} ${ARG_FLAGS})
+  set(_inputs ${_source})
+  if(ARG_CPU)
+    list(JOIN ARG_CPU "," _cpus)
+    list(APPEND _command --target=${_cpus})
+  endif()
+  if(ARG_PASS_WEIGHTS)
+    list(APPEND _command --pass-weights)
+  endif()
+  if(ARG_WEIGHTS)
+    get_filename_component(_weights ${ARG_WEIGHTS} ABSOLUTE)
+    list(APPEND _command --weights=${_weights})
+    list(APPEND _inputs ${_weights})
+  elseif(EXISTS ${_folder}/${_stem}.safetensors)
+    list(APPEND _inputs ${_folder}/${_stem}.safetensors)
+  endif()
+  file(MAKE_DIRECTORY ${_out})
+  add_custom_command(OUTPUT ${_object} ${_out}/${ARG_NAME}.h
+    COMMAND Tessera::tessera-tool ${_command}
+    DEPENDS ${_inputs} Tessera::tessera-tool
+    COMMENT "Compiling the model ${ARG_SOURCE}" VERBATIM)
+  set_source_files_properties(${_object} PROPERTIES EXTERNAL_OBJECT ON GENERATED ON)
+  add_library(${target} STATIC ${_object} ${_out}/${ARG_NAME}.h)
+  set_target_properties(${target} PROPERTIES LINKER_LANGUAGE C)
+  target_include_directories(${target} INTERFACE ${_out})
+endfunction()
