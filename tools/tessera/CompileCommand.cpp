@@ -3,6 +3,7 @@
 #include "lowering/CodeGen/Assemble.h"
 #include "lowering/CodeGen/CompileKernels.h"
 #include "lowering/Compiler.h"
+#include "lowering/Dump.h"
 #include "lowering/ProgramReader.h"
 #include "tools/tessera/Link.h"
 #include "tools/tessera/Program.h"
@@ -136,6 +137,7 @@ private:
     if (std::optional<Stage> stage = stageNamed(kind); stage && kind != "llvm")
       return emitStage(program, *stage);
     describeWeights(program);
+    dump(program);
     Expected<AotProgram> compiled = compileAhead(program.module(), options);
     if (!compiled)
       fail(compiled.takeError());
@@ -170,6 +172,23 @@ private:
     if (text.empty())
       fail(program.path + " is past the " + nameOf(wanted) + " stage already");
     writeOutput(output.empty() ? "-" : output, text);
+  }
+
+  /// Every stage, down to the assembly, for the first target.
+  void dump(Program &program) {
+    if (!arguments.has(OPT_dump_to))
+      return;
+    mlir::OwningOpRef<mlir::ModuleOp> copy(program.module().clone());
+    Dump files(arguments.text(OPT_dump_to), copy->getLoc());
+    ProgramOptions lower;
+    lower.fuse = options.fuse;
+    lower.target = options.targets.front();
+    lower.observe = [&](Stage stage, StringRef kernel, StringRef text) {
+      files.write(stage, kernel, text);
+    };
+    std::string error;
+    if (failed(lowerTo(*copy, Stage::code, lower, error)))
+      fail(StringRef(error).rtrim());
   }
 
   void describeWeights(Program &program) {
