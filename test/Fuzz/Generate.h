@@ -4,15 +4,13 @@
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OperationSupport.h"
+#include "tools/tessera-reduce/ReduceProgram.h"
 
 namespace tessera::fuzz {
 
 /// The ops of the dialect that a program of the trace stage may hold.
 llvm::SmallVector<mlir::RegisteredOperationName>
 traceOps(mlir::MLIRContext &context);
-
-/// Marks a program of which the gradient is checked too.
-inline constexpr char kGradient[] = "fuzz.gradient";
 
 /// A program of the trace stage, the function `main` of a module; the same for
 /// the same seed on every machine.

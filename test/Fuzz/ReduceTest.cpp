@@ -1,9 +1,9 @@
 // The reducer on planted faults, and the reach of the generator.
-#include "test/Fuzz/Reduce.h"
 #include "dialects/Tessera/IR/Tessera.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Verifier.h"
 #include "test/Fuzz/Generate.h"
+#include "tools/tessera-reduce/ReduceProgram.h"
 #include "llvm/ADT/StringSet.h"
 #include <gtest/gtest.h>
 
@@ -33,7 +33,7 @@ int reduceAll(MLIRContext &context, int64_t most,
     if (!fails(*module))
       continue;
     ++count;
-    auto smallest = reduceProgram(*module, fails);
+    auto smallest = tessera::reduceProgram(*module, fails);
     EXPECT_TRUE(succeeded(verify(*smallest)));
     EXPECT_TRUE(fails(*smallest));
     EXPECT_LE(opsOf(*smallest), most) << seed;
@@ -79,7 +79,7 @@ TEST_F(Fuzz, MakesSizesSmall) {
     if (!fails(*module))
       continue;
     ++count;
-    auto smallest = reduceProgram(*module, fails);
+    auto smallest = tessera::reduceProgram(*module, fails);
     auto main = smallest->lookupSymbol<func::FuncOp>("main");
     EXPECT_LE(cast<RankedTensorType>(main.getResultTypes()[0]).getNumElements(),
               16);

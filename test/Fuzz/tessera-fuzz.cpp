@@ -5,7 +5,7 @@
 #include "test/Fuzz/Check.h"
 #include "test/Fuzz/Generate.h"
 #include "test/Fuzz/Isolate.h"
-#include "test/Fuzz/Reduce.h"
+#include "tools/tessera-reduce/ReduceProgram.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/InitLLVM.h"
 #include <cstdlib>
@@ -63,7 +63,7 @@ static bool fails(ModuleOp module, uint64_t seed, const std::string &command) {
   std::string report = "FAILED: " + command + "\n" + text + "\n";
   if (reduces) {
     std::string last = text;
-    auto smallest = reduceProgram(module, [&](ModuleOp candidate) {
+    auto smallest = tessera::reduceProgram(module, [&](ModuleOp candidate) {
       std::string now =
           isolated([&] { return check(candidate, seed); }, kSecondsEach);
       if (!now.empty())

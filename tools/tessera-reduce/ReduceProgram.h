@@ -1,10 +1,15 @@
 // Makes a failing program small.
-#ifndef TESSERA_TEST_FUZZ_REDUCE_H
-#define TESSERA_TEST_FUZZ_REDUCE_H
+#ifndef TESSERA_TOOLS_REDUCE_REDUCEPROGRAM_H
+#define TESSERA_TOOLS_REDUCE_REDUCEPROGRAM_H
 
 #include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
 
-namespace tessera::fuzz {
+namespace tessera {
+
+/// A unit attribute of `main`: the fault is looked for in the derivatives too.
+/// Reduction tries to do without it.
+inline constexpr char kGradient[] = "fuzz.gradient";
 
 /// The smallest program found for which `fails` still holds: results dropped,
 /// ops replaced by an operand or a new argument, sizes made smaller. `fails`
@@ -13,6 +18,6 @@ mlir::OwningOpRef<mlir::ModuleOp>
 reduceProgram(mlir::ModuleOp module,
               llvm::function_ref<bool(mlir::ModuleOp)> fails);
 
-} // namespace tessera::fuzz
+} // namespace tessera
 
 #endif

@@ -1,17 +1,15 @@
 // Delta debugging of programs: edits that keep a program valid, each kept if it
 // still fails, until none does.
-#include "test/Fuzz/Reduce.h"
+#include "tools/tessera-reduce/ReduceProgram.h"
 #include "dialects/Tessera/IR/Tessera.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/AttrTypeSubElements.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
-#include "test/Fuzz/Generate.h"
-#include "test/Fuzz/Ways.h"
 
 using namespace mlir;
 
-namespace tessera::fuzz {
+namespace tessera {
 
 static func::FuncOp mainOf(ModuleOp module) {
   return module.lookupSymbol<func::FuncOp>("main");
@@ -199,4 +197,4 @@ OwningOpRef<ModuleOp> reduceProgram(ModuleOp module,
   }
 }
 
-} // namespace tessera::fuzz
+} // namespace tessera
