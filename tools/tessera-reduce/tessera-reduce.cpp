@@ -7,6 +7,7 @@
 #include "mlir/Pass/Pass.h"
 #include "mlir/Reducer/Tester.h"
 #include "mlir/Tools/mlir-reduce/MlirReduceMain.h"
+#include "mlir/Transforms/Passes.h"
 #include "tools/tessera-reduce/ReduceProgram.h"
 #include "llvm/Support/FileSystem.h"
 
@@ -60,6 +61,7 @@ int main(int argc, char **argv) {
   registry.insert<tessera::ir::TesseraDialect, func::FuncDialect,
                   arith::ArithDialect>();
   PassRegistration<ProgramReduction>();
+  registerTransformsPasses();
   MLIRContext context(registry);
   context.loadAllAvailableDialects();
   return failed(mlirReduceMain(argc, argv, context));
