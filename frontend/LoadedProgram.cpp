@@ -1,0 +1,490 @@
+// Reads program files, and calls the programs in them.
+#include "frontend/Evaluate.h"
+#include "frontend/Program.h"
+#include "frontend/ProgramFile.h"
+#include "frontend/Recording.h"
+#include "lowering/Reference/Interpreter.h"
+#include "runtime/FileUtils.h"
+#include "tessera/Save.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Parser/Parser.h"
+
+#include <filesystem>
+#include <system_error>
+
+using namespace mlir;
+
+namespace tessera {
+using namespace detail;
+
+static std::string typeText(const Program::Value &value) {
+  return typeText(value.dtype, value.shape);
+}
+
+/// A module with the context that it lives in, and what MLIR says about it.
+namespace {
+class ParsedProgram {
+public:
+  explicit ParsedProgram(std::string path)
+      : path(std::move(path)), handler(&context, [this](Diagnostic &each) {
+          if (each.getSeverity() == DiagnosticSeverity::Error)
+            note(each);
+          return success();
+        }) {}
+
+  /// Whether the text is a program that keeps its stage's contract; `errors`
+  /// says why not. To be replaced by the reader that bounds nesting and size.
+  bool parse(const std::string &text) {
+    context.loadDialect<ir::TesseraDialect, func::FuncDialect>();
+    module = parseSourceString<ModuleOp>(text, ParserConfig(&context), path);
+    return module && succeeded(lowering::stageOf(*module));
+  }
+
+  /// Emits an error unless the version of the dialect is this one's.
+  bool hasKnownVersion() {
+    Attribute mark = (*module)->getAttr(kVersionAttr);
+    if (!mark)
+      return true;
+    auto version = dyn_cast<IntegerAttr>(mark);
+    if (version && version.getType().isInteger(64) &&
+        version.getInt() == kProgramVersion)
+      return true;
+    errors += path + ": the program is written for version " +
+              (version ? std::to_string(version.getInt()) : "?") +
+              " of the dialect; this is version " +
+              std::to_string(kProgramVersion);
+    return false;
+  }
+
+  func::FuncOp main() { return lowering::mainFunction(*module); }
+
+  std::string path, errors;
+  MLIRContext context{MLIRContext::Threading::DISABLED};
+  OwningOpRef<ModuleOp> module;
+
+private:
+  void note(Diagnostic &diagnostic) {
+    if (!errors.empty())
+      return; // what follows the first is seldom of use
+    auto where = dyn_cast<FileLineColLoc>(diagnostic.getLocation());
+    errors = (where ? where.getFilename().str() + ":" +
+                          std::to_string(where.getLine()) + ":" +
+                          std::to_string(where.getColumn())
+                    : path) +
+             ": " + diagnostic.str();
+  }
+
+  ScopedDiagnosticHandler handler;
+};
+} // namespace
+
+//===-- The program --===//
+
+struct Program::State {
+  std::string path, text;
+  std::vector<Value> arguments, results; ///< those of a call
+  std::vector<Value> variables;          ///< the types of `program.cells`
+  CompiledProgram program;
+  std::vector<uint32_t> donated; ///< positions of arguments
+  bool isNarrow = false; ///< has f16 or bf16, which compiled code lacks yet
+
+  bool isInterpreted(const std::vector<Tensor> &given) const {
+    auto isReference = [](const Device &device) {
+      return device.kind() == runtime::DeviceKind::Reference;
+    };
+    return isNarrow || isReference(default_device()) ||
+           llvm::any_of(given, [&](const Tensor &tensor) {
+             return isReference(tensor.device());
+           });
+  }
+
+  void compile(ModuleOp module, std::source_location place);
+  std::vector<Tensor> run(const std::vector<Tensor> &given,
+                          std::source_location place);
+
+private:
+  std::vector<Tensor> interpret(const std::vector<Tensor> &given,
+                                std::source_location place);
+  std::mutex mutex; ///< of what is made when it is first needed
+  std::unique_ptr<ParsedProgram> parsed;
+};
+
+/// Compiles it, unless that has been done. The module is used up.
+void Program::State::compile(ModuleOp module, std::source_location place) {
+  std::string error;
+  auto executable = lowering::compile(module, programOptions(place), error);
+  if (failed(executable))
+    throw InternalError(errorPlace(place), "load_program", path + ": " + error);
+  program.executable = *executable;
+}
+
+std::vector<Tensor> Program::State::run(const std::vector<Tensor> &given,
+                                        std::source_location place) {
+  if (isInterpreted(given))
+    return interpret(given, place);
+  {
+    std::lock_guard guard(mutex);
+    if (!program.executable) {
+      ParsedProgram fresh(path);
+      fresh.parse(text);
+      compile(*fresh.module, place);
+    }
+  }
+  JitCall call;
+  for (const Tensor &tensor : given)
+    call.tensors.push_back(&tensor);
+  for (uint32_t position : donated)
+    call.donated.push_back(position);
+  std::vector<Tensor> values(results.size());
+  program.run(call, values, 0, place);
+  return values;
+}
+
+static lowering::TensorBytes bytesOf(const Tensor &tensor,
+                                     std::source_location place) {
+  const runtime::Storage &storage = storageOf(tensor, "program", place);
+  auto *data = static_cast<const uint8_t *>(storage.data());
+  return {data, data + storage.bytes()};
+}
+
+std::vector<Tensor> Program::State::interpret(const std::vector<Tensor> &given,
+                                              std::source_location place) {
+  std::lock_guard guard(mutex);
+  if (!parsed) {
+    parsed = std::make_unique<ParsedProgram>(path);
+    parsed->parse(text);
+  }
+  std::vector<lowering::TensorBytes> inputs;
+  for (const Source &source : program.sources)
+    inputs.push_back(bytesOf(source.kind == Source::Argument
+                                 ? given[source.index]
+                                 : program.cells[source.index]->load(),
+                             place));
+  auto outputs = lowering::interpret(parsed->main(), inputs);
+  if (failed(outputs))
+    throw InternalError(errorPlace(place), "program", parsed->errors);
+  std::vector<Tensor> values;
+  for (auto [bytes, type] : llvm::zip(*outputs, program.outputs)) {
+    auto storage = runtime::Storage::allocate(bytes.size());
+    std::ranges::copy(bytes, static_cast<uint8_t *>(storage.data()));
+    values.push_back(makeTensor(std::move(storage), type.shape, type.dtype,
+                                default_device()));
+  }
+  for (auto [i, cell] : llvm::enumerate(program.written))
+    cell->store(values[results.size() + i]);
+  values.resize(results.size());
+  return values;
+}
+
+//===-- Loading --===//
+
+namespace {
+/// Makes a program of a file.
+class Loader {
+public:
+  Loader(const std::string &path, std::source_location place)
+      : place(place), parsed(path), state(std::make_shared<Program::State>()) {
+    state->path = path;
+    state->program.name = "program";
+    state->program.made = place;
+  }
+
+  std::shared_ptr<Program::State> load() {
+    readFile();
+    readArguments();
+    readResults();
+    readWeights();
+    if (!state->isInterpreted({}))
+      state->compile(*parsed.module, place);
+    return state;
+  }
+
+private:
+  [[noreturn]] void fail(const std::string &message) {
+    throw IoError(errorPlace(place), "load_program",
+                  state->path + ": " + message);
+  }
+
+  void readFile() {
+    constexpr size_t kMostBytes = size_t(256) << 20;
+    try {
+      state->text = runtime::readFile(state->path, kMostBytes);
+    } catch (const std::system_error &error) {
+      throw IoError(errorPlace(place), "load_program", error.what());
+    }
+    if (!parsed.parse(state->text) || !parsed.hasKnownVersion())
+      throw IoError(errorPlace(place), "load_program", parsed.errors);
+    parsed.main().walk([&](Operation *op) {
+      for (Type type : op->getResultTypes())
+        noteNarrow(type);
+    });
+  }
+
+  void noteNarrow(Type type) {
+    if (auto tensor = dyn_cast<RankedTensorType>(type))
+      state->isNarrow |=
+          tensor.getElementType().isF16() || tensor.getElementType().isBF16();
+  }
+
+  /// The name, or, in a dump, which has none, `letter` and the position.
+  std::string readName(Attribute attribute, const char *letter, unsigned i,
+                       NameTable &names) {
+    auto text = dyn_cast_or_null<StringAttr>(attribute);
+    std::string name = text ? text.str() : letter + std::to_string(i);
+    if ((attribute && !text) || !isProgramName(name))
+      fail(std::string(kNameAttr) + " is no name: " + printed(attribute));
+    if (!names.take(name))
+      fail("the name " + name + " occurs twice");
+    return name;
+  }
+
+  static std::string printed(Attribute attribute) {
+    std::string text;
+    llvm::raw_string_ostream(text) << attribute;
+    return text;
+  }
+
+  Program::Value valueOf(std::string name, Type type) {
+    noteNarrow(type);
+    auto tensor = cast<RankedTensorType>(type);
+    auto shape = tensor.getShape();
+    return {std::move(name), dtypeFor(tensor.getElementType()),
+            Shape(shape.begin(), shape.end())};
+  }
+
+  void readArguments() {
+    func::FuncOp main = parsed.main();
+    CompiledProgram &program = state->program;
+    NameTable names;
+    for (unsigned i = 0; i < main.getNumArguments(); ++i) {
+      Program::Value value =
+          valueOf(readName(main.getArgAttr(i, kNameAttr), "x", i, names),
+                  main.getArgumentTypes()[i]);
+      if (main.getArgAttr(i, kWeightAttr)) {
+        program.sources.push_back({Source::Variable, program.cells.size(), {}});
+        program.cells.push_back(std::make_shared<Cell>());
+        program.cellTypes.push_back({value.shape, value.dtype});
+        state->variables.push_back(std::move(value));
+        continue;
+      }
+      if (main.getArgAttr(i, kDonateAttr))
+        state->donated.push_back(uint32_t(state->arguments.size()));
+      program.sources.push_back(
+          {Source::Argument, state->arguments.size(), {}});
+      state->arguments.push_back(std::move(value));
+    }
+  }
+
+  void readResults() {
+    func::FuncOp main = parsed.main();
+    CompiledProgram &program = state->program;
+    NameTable names;
+    for (unsigned i = 0; i < main.getNumResults(); ++i) {
+      Program::Value value =
+          valueOf(readName(main.getResultAttr(i, kNameAttr), "y", i, names),
+                  main.getResultTypes()[i]);
+      program.outputs.push_back({value.shape, value.dtype});
+      if (Attribute update = main.getResultAttr(i, kUpdatesAttr))
+        readUpdate(update, value);
+      else if (program.written.empty())
+        state->results.push_back(std::move(value));
+      else
+        fail("the result " + value.name +
+             " comes after one that updates an argument");
+    }
+    program.numResults = state->results.size();
+    if (program.outputs.empty())
+      fail("the program has no results");
+  }
+
+  void readUpdate(Attribute attribute, const Program::Value &value) {
+    CompiledProgram &program = state->program;
+    auto number = dyn_cast<IntegerAttr>(attribute);
+    size_t input = number && number.getType().isInteger(64)
+                       ? size_t(number.getInt())
+                       : program.sources.size();
+    if (input >= program.sources.size() ||
+        program.sources[input].kind != Source::Variable)
+      fail("the result " + value.name + " updates " + printed(attribute) +
+           ", which is not the position of a weight that nothing else updates");
+    size_t cell = program.sources[input].index;
+    const Program::Value &variable = state->variables[cell];
+    if (variable.dtype != value.dtype || variable.shape != value.shape)
+      fail("the result " + value.name +
+           " updates an argument of another "
+           "type: " +
+           typeText(value) + " and " + typeText(variable));
+    program.written.push_back(program.cells[cell]);
+    program.lend(input, program.written.size() - 1);
+  }
+
+  void readWeights() {
+    if (state->variables.empty())
+      return;
+    auto name =
+        dyn_cast_or_null<StringAttr>((*parsed.module)->getAttr(kWeightsAttr));
+    if (!name)
+      fail("the program has weights, but " + std::string(kWeightsAttr) +
+           " does not name a file");
+    std::filesystem::path file(name.str());
+    if (file.empty() || file.is_absolute())
+      fail("the weights' path is not relative to the program's: " +
+           printed(name));
+    std::string path =
+        (std::filesystem::path(state->path).parent_path() / file).string();
+    nn::TensorMap map = io::load(path, place);
+    for (auto [i, variable] : llvm::enumerate(state->variables)) {
+      auto found = map.find(variable.name);
+      if (found == map.end())
+        throw IoError(errorPlace(place), "load_program",
+                      path + ": there is no tensor " + variable.name + ", a " +
+                          typeText(variable) + " of " + state->path);
+      const Tensor &tensor = found->second;
+      if (tensor.dtype() != variable.dtype || tensor.shape() != variable.shape)
+        throw IoError(errorPlace(place), "load_program",
+                      path + ": the tensor " + variable.name +
+                          " is not of the type that it has in " + state->path +
+                          ": " + detail::typeText(tensor) + " and " +
+                          typeText(variable));
+      state->program.cells[i]->store(tensor);
+    }
+  }
+
+  std::source_location place;
+  ParsedProgram parsed;
+  std::shared_ptr<Program::State> state;
+};
+} // namespace
+
+Program load_program(const std::string &path, std::source_location place) {
+  return Program(Loader(path, place).load());
+}
+
+//===-- Calls --===//
+
+const std::vector<Program::Value> &Program::arguments() const {
+  return theState->arguments;
+}
+const std::vector<Program::Value> &Program::results() const {
+  return theState->results;
+}
+
+template <typename Error>
+[[noreturn]] static void fail(const std::string &message,
+                              std::source_location place) {
+  throw Error(errorPlace(place), "program", message);
+}
+
+/// Throws unless a tensor is of the type that a program has for it.
+static void checkType(const Tensor &tensor, const Program::Value &expected,
+                      const std::string &what, std::source_location place) {
+  auto text = [&] {
+    return what + " " + expected.name +
+           " is of another type: " + typeText(tensor) + " is given for " +
+           typeText(expected);
+  };
+  if (!tensor.defined())
+    fail<ValueError>(what + " " + expected.name + " is empty; it is a " +
+                         typeText(expected),
+                     place);
+  if (tensor.shape() != expected.shape)
+    fail<ShapeError>(text(), place);
+  if (tensor.dtype() != expected.dtype)
+    fail<TypeError>(text(), place);
+}
+
+/// An argument as a tensor of its type; a number takes the dtype.
+static Tensor argumentOf(const Operand &given, const Program::Value &expected,
+                         std::source_location place) {
+  if (!given.isScalar()) {
+    checkType(given.tensor(), expected, "the argument", place);
+    return given.tensor();
+  }
+  const Scalar &number = given.scalar();
+  auto bits = bitsOf(number, expected.dtype);
+  bool fits = bits && (number.kind != runtime::DTypeKind::Float ||
+                       runtime::isFloat(expected.dtype));
+  if (expected.shape.size() != 0 || !fits)
+    fail<TypeError>("the argument " + expected.name + " is a " +
+                        typeText(expected) + ", which the number " +
+                        typeText(given) + " cannot be",
+                    place);
+  auto storage = runtime::Storage::allocate(runtime::bytesOf(expected.dtype));
+  std::memcpy(storage.data(), &*bits, storage.bytes());
+  return makeTensor(std::move(storage), {}, expected.dtype, default_device());
+}
+
+ProgramResults Program::run(const std::vector<Operand> &given,
+                            std::source_location place) const {
+  if (given.size() != arguments().size()) {
+    std::string names;
+    for (const Value &argument : arguments())
+      names += (names.empty() ? ": " : ", ") + argument.name + " " +
+               typeText(argument);
+    fail<ValueError>(
+        theState->path + " takes " + std::to_string(arguments().size()) +
+            " arguments and is given " + std::to_string(given.size()) + names,
+        place);
+  }
+  if (!Trace::current().frames.empty())
+    fail<TraceError>("a loaded program cannot be called inside a transform, "
+                     "which would have to look into it",
+                     place);
+  std::vector<Tensor> tensors;
+  for (auto [operand, argument] : llvm::zip(given, arguments())) {
+    tensors.push_back(argumentOf(operand, argument, place));
+    if (tensors.back().requires_grad())
+      fail<TraceError>("the argument " + argument.name +
+                           " requires a gradient, which a loaded program has "
+                           "not; give it detach(" +
+                           argument.name + ")",
+                       place);
+  }
+  return {theState->run(tensors, place), place};
+}
+
+ProgramResults::operator Tensor() const {
+  if (size() != 1)
+    fail<ValueError>("the program has " + std::to_string(size()) +
+                         " results, and is used as if it had one",
+                     place);
+  return front();
+}
+
+//===-- State --===//
+
+nn::TensorMap Program::state() const {
+  nn::TensorMap map;
+  for (auto [variable, cell] :
+       llvm::zip(theState->variables, theState->program.cells))
+    map[variable.name] = cell->load();
+  return map;
+}
+
+void Program::load_state(const nn::TensorMap &values, bool strict,
+                         std::source_location place) {
+  auto fail = [&](const std::string &message) {
+    throw ValueError(errorPlace(place), "load_state", message);
+  };
+  std::vector<std::pair<Cell *, Tensor>> changes;
+  for (auto [variable, cell] :
+       llvm::zip(theState->variables, theState->program.cells)) {
+    auto found = values.find(variable.name);
+    if (found != values.end()) {
+      checkType(found->second, variable, "the variable", place);
+      changes.push_back({cell.get(), stripHistory(found->second).eval(place)});
+    } else if (strict) {
+      fail("there is no value for the variable \"" + variable.name + "\"");
+    }
+  }
+  if (strict && changes.size() != values.size())
+    for (auto &[name, value] : values)
+      if (llvm::none_of(theState->variables,
+                        [&](const Value &v) { return v.name == name; }))
+        fail("the program has no variable \"" + name + "\"");
+  for (auto &[cell, value] : changes)
+    cell->store(value);
+}
+
+} // namespace tessera
