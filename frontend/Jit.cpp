@@ -341,7 +341,9 @@ struct JitTrace::State {
     }
   }
 
-  /// Stands inputs for the variables that were written and not read.
+  /// Stands inputs for the variables that were written and not read. One that
+  /// has no value before the call is not read by any call before it is written:
+  /// it is local to the call.
   void captureWritten();
   /// The function in a module of another context.
   TracedFunction copy(std::span<const Tensor> roots);
@@ -353,6 +355,7 @@ struct JitTrace::State {
       std::make_shared<CompiledProgram>();
   Transform transform;
   Tensor marker; ///< of the place in the trace where the tracing began
+  std::vector<std::shared_ptr<Cell>> locals; ///< not to be written
   std::vector<Tensor> cellInputs; ///< what stands for `program->cells`
   std::vector<Tensor> cellValues; ///< what they held when they were read
 };
@@ -374,6 +377,8 @@ const std::vector<Tensor> &JitTrace::inputs() const {
 std::vector<Tensor> JitTrace::State::end(std::span<const Tensor> results) {
   std::vector<Tensor> roots(results.begin(), results.end());
   for (auto &[cell, value] : transform.cells().writes()) {
+    if (llvm::is_contained(locals, cell))
+      continue;
     program->written.push_back(cell);
     roots.push_back(value);
   }
@@ -420,13 +425,8 @@ Lowered JitTrace::lower(std::span<const Tensor> results) {
 
 void JitTrace::State::captureWritten() {
   for (auto &[cell, value] : transform.cells().writes()) {
-    if (llvm::is_contained(program->cells, cell))
-      continue;
-    if (!capture(cell).defined())
-      throw ValueError(errorPlace(place), name,
-                       "the function assigns a variable that has no value "
-                       "before the call; give it one of the same type: " +
-                           typeText(value));
+    if (!llvm::is_contained(program->cells, cell) && !capture(cell).defined())
+      locals.push_back(cell);
   }
 }
 

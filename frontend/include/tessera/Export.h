@@ -39,7 +39,7 @@ struct ProgramPath {
 /// What is to be exported besides what was traced.
 struct ExportRequest {
   std::string path;
-  ExportOptions options;
+  ExportOptions options = {};
   size_t numArguments = 0; ///< that f was given
   /// The tensors of the call: the position of the argument that each is of, and
   /// its path there.
@@ -110,7 +110,7 @@ void exportFunction(ExportRequest request, std::source_location place, F f,
 ///
 /// Throws IoError for a file that cannot be written, ValueError for names that
 /// are wrong, for a function without results, and for a variable that f gives
-/// another type or whose first value it gives.
+/// another type. A variable that has no value yet is local to a call.
 template <detail::Function F, typename... Args>
 void export_program(const detail::ProgramPath &path, F f, Args &&...args) {
   detail::exportFunction({.path = path.text}, path.place, std::move(f),
