@@ -18,7 +18,8 @@ namespace tessera::detail {
 
 bool isProgramName(StringRef name) {
   auto isPart = [](char c) { return llvm::isAlnum(c) || c == '_' || c == '.'; };
-  return !name.empty() && (llvm::isAlpha(name[0]) || name[0] == '_') &&
+  return !name.empty() && name.size() <= kMostNameBytes &&
+         (llvm::isAlpha(name[0]) || name[0] == '_') &&
          llvm::all_of(name, isPart);
 }
 
@@ -29,6 +30,7 @@ bool NameTable::take(StringRef name) {
 }
 
 std::string NameTable::unique(StringRef name) {
+  name = name.take_front(kMostNameBytes - 16); // with room for a number
   std::string result = name.str();
   for (size_t i = 2; !take(result); ++i)
     result = (name + "_" + Twine(i)).str();
@@ -97,7 +99,8 @@ public:
     nameInputs();
     nameResults();
     (*traced.module)
-        ->setAttr(kVersionAttr, builder.getI64IntegerAttr(kProgramVersion));
+        ->setAttr(lowering::kVersion,
+                  builder.getI64IntegerAttr(lowering::kProgramVersion));
     lowering::markStage(*traced.module, lowering::Stage::trace);
     writeFiles();
   }
@@ -174,8 +177,8 @@ private:
         continue;
       if (!isProgramName(name))
         fail("\"" + name + "\" is no name for " + what +
-             "s: it consists of letters, digits, '_' and '.' and begins with "
-             "a letter or '_'");
+             "s: it consists of letters, digits, '_' and '.', begins "
+             "with a letter or '_' and is no longer than 256");
       if (!table.take(name))
         fail("two " + std::string(what) + "s are named \"" + name + "\"");
     }
@@ -222,9 +225,10 @@ private:
         if (isGiven(i) == given)
           inputNames[i] = table.unique(nameOfInput(i));
     for (auto [i, name] : llvm::enumerate(inputNames)) {
-      main.setArgAttr(unsigned(i), kNameAttr, builder.getStringAttr(name));
+      main.setArgAttr(unsigned(i), lowering::kName,
+                      builder.getStringAttr(name));
       if (traced.inputs[i].kind != Source::Argument)
-        main.setArgAttr(unsigned(i), kWeightAttr, builder.getUnitAttr());
+        main.setArgAttr(unsigned(i), lowering::kWeight, builder.getUnitAttr());
     }
   }
 
@@ -262,11 +266,12 @@ private:
         continue;
       size_t result = traced.numResults + size_t(input.update);
       all[result] = table.unique(inputNames[i]);
-      main.setResultAttr(unsigned(result), kUpdatesAttr,
+      main.setResultAttr(unsigned(result), lowering::kUpdates,
                          builder.getI64IntegerAttr(int64_t(i)));
     }
     for (auto [i, name] : llvm::enumerate(all))
-      main.setResultAttr(unsigned(i), kNameAttr, builder.getStringAttr(name));
+      main.setResultAttr(unsigned(i), lowering::kName,
+                         builder.getStringAttr(name));
   }
 
   // Files
@@ -304,7 +309,7 @@ private:
     try {
       if (std::vector<io::RawTensor> list = weights(); !list.empty()) {
         (*traced.module)
-            ->setAttr(kWeightsAttr,
+            ->setAttr(lowering::kWeightsFile,
                       builder.getStringAttr(weightsPath.filename().string()));
         io::writeSafetensors(weightsPath, list);
         hasWritten = true;

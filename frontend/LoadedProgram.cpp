@@ -3,12 +3,12 @@
 #include "frontend/Program.h"
 #include "frontend/ProgramFile.h"
 #include "frontend/Recording.h"
+#include "lowering/ProgramReader.h"
 #include "lowering/Reference/Interpreter.h"
 #include "runtime/FileUtils.h"
 #include "tessera/Save.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Parser/Parser.h"
 
 #include <filesystem>
 #include <system_error>
@@ -22,60 +22,20 @@ static std::string typeText(const Program::Value &value) {
   return typeText(value.dtype, value.shape);
 }
 
-/// A module with the context that it lives in, and what MLIR says about it.
 namespace {
-class ParsedProgram {
-public:
-  explicit ParsedProgram(std::string path)
-      : path(std::move(path)), handler(&context, [this](Diagnostic &each) {
-          if (each.getSeverity() == DiagnosticSeverity::Error)
-            note(each);
-          return success();
-        }) {}
-
-  /// Whether the text is a program that keeps its stage's contract; `errors`
-  /// says why not. To be replaced by the reader that bounds nesting and size.
-  bool parse(const std::string &text) {
-    context.loadDialect<ir::TesseraDialect, func::FuncDialect>();
-    module = parseSourceString<ModuleOp>(text, ParserConfig(&context), path);
-    return module && succeeded(lowering::stageOf(*module));
+/// A module with the context that it lives in.
+struct ParsedProgram {
+  /// Whether the text is a program; `failure` says why not.
+  bool parse(const std::string &text, const std::string &path) {
+    module = lowering::readProgram(llvm::MemoryBufferRef(text, path), context,
+                                   failure);
+    return bool(module);
   }
-
-  /// Emits an error unless the version of the dialect is this one's.
-  bool hasKnownVersion() {
-    Attribute mark = (*module)->getAttr(kVersionAttr);
-    if (!mark)
-      return true;
-    auto version = dyn_cast<IntegerAttr>(mark);
-    if (version && version.getType().isInteger(64) &&
-        version.getInt() == kProgramVersion)
-      return true;
-    errors += path + ": the program is written for version " +
-              (version ? std::to_string(version.getInt()) : "?") +
-              " of the dialect; this is version " +
-              std::to_string(kProgramVersion);
-    return false;
-  }
-
   func::FuncOp main() { return lowering::mainFunction(*module); }
 
-  std::string path, errors;
   MLIRContext context{MLIRContext::Threading::DISABLED};
   OwningOpRef<ModuleOp> module;
-
-private:
-  void note(Diagnostic &diagnostic) {
-    if (!errors.empty())
-      return; // what follows the first is seldom of use
-    auto where = dyn_cast<FileLineColLoc>(diagnostic.getLocation());
-    errors = (where ? where.getFilename().str() + ":" +
-                          std::to_string(where.getLine()) + ":" +
-                          std::to_string(where.getColumn())
-                    : path) +
-             ": " + diagnostic.str();
-  }
-
-  ScopedDiagnosticHandler handler;
+  lowering::ReadFailure failure;
 };
 } // namespace
 
@@ -126,8 +86,8 @@ std::vector<Tensor> Program::State::run(const std::vector<Tensor> &given,
   {
     std::lock_guard guard(mutex);
     if (!program.executable) {
-      ParsedProgram fresh(path);
-      fresh.parse(text);
+      ParsedProgram fresh;
+      fresh.parse(text, path);
       compile(*fresh.module, place);
     }
   }
@@ -152,8 +112,8 @@ std::vector<Tensor> Program::State::interpret(const std::vector<Tensor> &given,
                                               std::source_location place) {
   std::lock_guard guard(mutex);
   if (!parsed) {
-    parsed = std::make_unique<ParsedProgram>(path);
-    parsed->parse(text);
+    parsed = std::make_unique<ParsedProgram>();
+    parsed->parse(text, path);
   }
   std::vector<lowering::TensorBytes> inputs;
   for (const Source &source : program.sources)
@@ -163,7 +123,8 @@ std::vector<Tensor> Program::State::interpret(const std::vector<Tensor> &given,
                              place));
   auto outputs = lowering::interpret(parsed->main(), inputs);
   if (failed(outputs))
-    throw InternalError(errorPlace(place), "program", parsed->errors);
+    throw InternalError(errorPlace(place), "program",
+                        path + ": the interpreter cannot compute it");
   std::vector<Tensor> values;
   for (auto [bytes, type] : llvm::zip(*outputs, program.outputs)) {
     auto storage = runtime::Storage::allocate(bytes.size());
@@ -184,7 +145,7 @@ namespace {
 class Loader {
 public:
   Loader(const std::string &path, std::source_location place)
-      : place(place), parsed(path), state(std::make_shared<Program::State>()) {
+      : place(place), state(std::make_shared<Program::State>()) {
     state->path = path;
     state->program.name = "program";
     state->program.made = place;
@@ -192,8 +153,7 @@ public:
 
   std::shared_ptr<Program::State> load() {
     readFile();
-    readArguments();
-    readResults();
+    readInterface();
     readWeights();
     if (!state->isInterpreted({}))
       state->compile(*parsed.module, place);
@@ -207,14 +167,14 @@ private:
   }
 
   void readFile() {
-    constexpr size_t kMostBytes = size_t(256) << 20;
     try {
-      state->text = runtime::readFile(state->path, kMostBytes);
+      state->text = runtime::readFile(state->path, lowering::kMostProgramBytes);
     } catch (const std::system_error &error) {
       throw IoError(errorPlace(place), "load_program", error.what());
     }
-    if (!parsed.parse(state->text) || !parsed.hasKnownVersion())
-      throw IoError(errorPlace(place), "load_program", parsed.errors);
+    if (!parsed.parse(state->text, state->path))
+      throw IoError(errorPlace(place), "load_program",
+                    StringRef(parsed.failure.text).rtrim().str());
     parsed.main().walk([&](Operation *op) {
       for (Type type : op->getResultTypes())
         noteNarrow(type);
@@ -227,105 +187,76 @@ private:
           tensor.getElementType().isF16() || tensor.getElementType().isBF16();
   }
 
-  /// The name, or, in a dump, which has none, `letter` and the position.
-  std::string readName(Attribute attribute, const char *letter, unsigned i,
-                       NameTable &names) {
-    auto text = dyn_cast_or_null<StringAttr>(attribute);
-    std::string name = text ? text.str() : letter + std::to_string(i);
-    if ((attribute && !text) || !isProgramName(name))
-      fail(std::string(kNameAttr) + " is no name: " + printed(attribute));
-    if (!names.take(name))
-      fail("the name " + name + " occurs twice");
-    return name;
-  }
-
   static std::string printed(Attribute attribute) {
     std::string text;
     llvm::raw_string_ostream(text) << attribute;
     return text;
   }
 
-  Program::Value valueOf(std::string name, Type type) {
-    noteNarrow(type);
-    auto tensor = cast<RankedTensorType>(type);
-    auto shape = tensor.getShape();
-    return {std::move(name), dtypeFor(tensor.getElementType()),
+  Program::Value valueOf(const lowering::Port &port) {
+    noteNarrow(port.type);
+    if (!port.type.hasStaticShape())
+      fail(port.name +
+           " has dimensions without a size: " + lowering::typeName(port.type));
+    auto shape = port.type.getShape();
+    return {port.name, dtypeFor(port.type.getElementType()),
             Shape(shape.begin(), shape.end())};
   }
 
-  void readArguments() {
-    func::FuncOp main = parsed.main();
-    CompiledProgram &program = state->program;
-    NameTable names;
-    for (unsigned i = 0; i < main.getNumArguments(); ++i) {
-      Program::Value value =
-          valueOf(readName(main.getArgAttr(i, kNameAttr), "x", i, names),
-                  main.getArgumentTypes()[i]);
-      if (main.getArgAttr(i, kWeightAttr)) {
-        program.sources.push_back({Source::Variable, program.cells.size(), {}});
-        program.cells.push_back(std::make_shared<Cell>());
-        program.cellTypes.push_back({value.shape, value.dtype});
-        state->variables.push_back(std::move(value));
-        continue;
-      }
-      if (main.getArgAttr(i, kDonateAttr))
-        state->donated.push_back(uint32_t(state->arguments.size()));
-      program.sources.push_back(
-          {Source::Argument, state->arguments.size(), {}});
-      state->arguments.push_back(std::move(value));
-    }
-  }
-
-  void readResults() {
-    func::FuncOp main = parsed.main();
-    CompiledProgram &program = state->program;
-    NameTable names;
-    for (unsigned i = 0; i < main.getNumResults(); ++i) {
-      Program::Value value =
-          valueOf(readName(main.getResultAttr(i, kNameAttr), "y", i, names),
-                  main.getResultTypes()[i]);
-      program.outputs.push_back({value.shape, value.dtype});
-      if (Attribute update = main.getResultAttr(i, kUpdatesAttr))
-        readUpdate(update, value);
-      else if (program.written.empty())
-        state->results.push_back(std::move(value));
-      else
-        fail("the result " + value.name +
-             " comes after one that updates an argument");
-    }
-    program.numResults = state->results.size();
-    if (program.outputs.empty())
+  void readInterface() {
+    auto interface = llvm::cantFail(lowering::interfaceOf(parsed.main()));
+    for (auto [i, port] : llvm::enumerate(interface.arguments))
+      addArgument(port, bool(parsed.main().getArgAttr(unsigned(i), kDonate)));
+    for (const lowering::Port &port : interface.results)
+      addResult(port);
+    state->program.numResults = state->results.size();
+    if (interface.results.empty())
       fail("the program has no results");
   }
 
-  void readUpdate(Attribute attribute, const Program::Value &value) {
+  void addArgument(const lowering::Port &port, bool isDonated) {
     CompiledProgram &program = state->program;
-    auto number = dyn_cast<IntegerAttr>(attribute);
-    size_t input = number && number.getType().isInteger(64)
-                       ? size_t(number.getInt())
-                       : program.sources.size();
-    if (input >= program.sources.size() ||
-        program.sources[input].kind != Source::Variable)
-      fail("the result " + value.name + " updates " + printed(attribute) +
-           ", which is not the position of a weight that nothing else updates");
-    size_t cell = program.sources[input].index;
-    const Program::Value &variable = state->variables[cell];
-    if (variable.dtype != value.dtype || variable.shape != value.shape)
+    Program::Value value = valueOf(port);
+    if (port.isWeight) {
+      program.sources.push_back({Source::Variable, program.cells.size(), {}});
+      program.cells.push_back(std::make_shared<Cell>());
+      program.cellTypes.push_back({value.shape, value.dtype});
+      state->variables.push_back(std::move(value));
+      return;
+    }
+    if (isDonated)
+      state->donated.push_back(uint32_t(state->arguments.size()));
+    program.sources.push_back({Source::Argument, state->arguments.size(), {}});
+    state->arguments.push_back(std::move(value));
+  }
+
+  void addResult(const lowering::Port &port) {
+    CompiledProgram &program = state->program;
+    Program::Value value = valueOf(port);
+    program.outputs.push_back({value.shape, value.dtype});
+    if (port.partner < 0) {
+      if (!program.written.empty())
+        fail("the result " + value.name +
+             " comes after one that updates an argument");
+      state->results.push_back(std::move(value));
+      return;
+    }
+    auto input = size_t(port.partner);
+    if (program.sources[input].kind != Source::Variable)
       fail("the result " + value.name +
-           " updates an argument of another "
-           "type: " +
-           typeText(value) + " and " + typeText(variable));
-    program.written.push_back(program.cells[cell]);
+           " updates an argument that is no weight, so that it has no value "
+           "at first");
+    program.written.push_back(program.cells[program.sources[input].index]);
     program.lend(input, program.written.size() - 1);
   }
 
   void readWeights() {
     if (state->variables.empty())
       return;
-    auto name =
-        dyn_cast_or_null<StringAttr>((*parsed.module)->getAttr(kWeightsAttr));
+    auto name = dyn_cast_or_null<StringAttr>(
+        (*parsed.module)->getAttr(lowering::kWeightsFile));
     if (!name)
-      fail("the program has weights, but " + std::string(kWeightsAttr) +
+      fail("the program has weights, but " + lowering::kWeightsFile.str() +
            " does not name a file");
     std::filesystem::path file(name.str());
     if (file.empty() || file.is_absolute())

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "frontend/CompiledProgram.h"
+#include "lowering/Aot/Interface.h"
 #include "tessera/Export.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -11,15 +12,8 @@
 
 namespace tessera::detail {
 
-// Attributes of a program file; docs/file-formats.md describes them.
-inline constexpr const char *kVersionAttr = "tessera.version";
-inline constexpr const char *kWeightsAttr = "tessera.weights";
-inline constexpr const char *kNameAttr = "tessera.name";
-inline constexpr const char *kWeightAttr = "tessera.weight";
-inline constexpr const char *kDonateAttr = "tessera.donate";
-inline constexpr const char *kUpdatesAttr = "tessera.updates";
-/// Of the dialect as these files hold it.
-inline constexpr int64_t kProgramVersion = 1;
+/// An argument whose memory results may take.
+inline constexpr llvm::StringLiteral kDonate = "tessera.donate";
 
 /// A function that was traced for a file.
 struct TracedFunction {
@@ -43,8 +37,9 @@ struct TracedFunction {
 void writeProgram(const ExportRequest &request, TracedFunction &traced,
                   std::source_location place);
 
+constexpr size_t kMostNameBytes = 256;
 /// Whether a name begins with a letter or `_` and has letters, digits, `_` and
-/// `.` alone.
+/// `.` alone, and not too many.
 bool isProgramName(llvm::StringRef name);
 
 /// Hands out names of which no two are the same, also where a `.` is a `_`.

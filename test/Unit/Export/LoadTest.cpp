@@ -57,7 +57,7 @@ TEST_F(LoadTest, truncatedAnywhere) {
 TEST_F(LoadTest, otherVersionsAndStages) {
   exportSome();
   expectIn(
-      "written for version 2 of the dialect; this is version 1",
+      "the program is written for version 2",
       errorAfter("tessera.version = 1 : i64", "tessera.version = 2 : i64"));
   expectIn("version",
            errorAfter("tessera.version = 1 : i64", "tessera.version = \"1\""));
@@ -76,11 +76,12 @@ TEST_F(LoadTest, wrongPrograms) {
   expectIn("no_such_op", error);
   expectIn(path() + ":", error);
   expectIn("main", errorAfter("@main", "@other"));
-  expectIn("occurs twice", errorAfter("\"captured0\"", "\"variable0\""));
-  expectIn("is no name", errorAfter("\"captured0\"", "\"a b\""));
-  expectIn("is no name",
+  expectIn("have the name 'variable0'",
+           errorAfter("\"captured0\"", "\"variable0\""));
+  expectIn("tessera.name must be", errorAfter("\"captured0\"", "\"a b\""));
+  expectIn("tessera.name must be",
            errorAfter("tessera.name = \"x0\"", "tessera.name = 1 : i64"));
-  expectIn("updates 0", errorAfter("tessera.updates = 1 : i64",
+  expectIn("no weight", errorAfter("tessera.updates = 1 : i64",
                                    "tessera.updates = 0 : i64"));
   for (const char *wrong : {"-1 : i64", "7 : i64", "1 : i32", "\"1\""})
     expectIn("updates", errorAfter("tessera.updates = 1 : i64",
@@ -97,7 +98,7 @@ TEST_F(LoadTest, dumpsHaveNoNames) {
 })");
   Program program = load_program(path());
   EXPECT_EQ(namesOf(program.arguments()), (Names{"x0", "x1"}));
-  EXPECT_EQ(namesOf(program.results()), Names{"y0"});
+  EXPECT_EQ(namesOf(program.results()), Names{"y"});
   EXPECT_EQ(Tensor(program(zeros({2}), 3)).to_vector<float>()[0], 1);
 }
 
