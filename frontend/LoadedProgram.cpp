@@ -5,6 +5,7 @@
 #include "frontend/Recording.h"
 #include "lowering/ProgramReader.h"
 #include "lowering/Reference/Interpreter.h"
+#include "runtime/Allocator.h"
 #include "runtime/FileUtils.h"
 #include "tessera/Save.h"
 
@@ -17,6 +18,22 @@ using namespace mlir;
 
 namespace tessera {
 using namespace detail;
+
+/// Runs `work`; what does not fit in memory is an OutOfMemory at the place.
+template <typename Work>
+static auto guarded(const char *name, std::source_location place, Work work) {
+  try {
+    return work();
+  } catch (const runtime::OutOfMemoryError &error) {
+    throw OutOfMemory(errorPlace(place), name, error.what());
+  } catch (const std::bad_alloc &) {
+    throw OutOfMemory(errorPlace(place), name, "out of memory");
+  } catch (const std::length_error &) {
+    throw OutOfMemory(errorPlace(place), name,
+                      "a tensor of the program has more bytes than there are "
+                      "addresses");
+  }
+}
 
 static std::string typeText(const Program::Value &value) {
   return typeText(value.dtype, value.shape);
@@ -289,7 +306,8 @@ private:
 } // namespace
 
 Program load_program(const std::string &path, std::source_location place) {
-  return Program(Loader(path, place).load());
+  return Program(guarded("load_program", place,
+                         [&] { return Loader(path, place).load(); }));
 }
 
 //===-- Calls --===//
@@ -372,7 +390,9 @@ ProgramResults Program::run(const std::vector<Operand> &given,
                            argument.name + ")",
                        place);
   }
-  return {theState->run(tensors, place), place};
+  return {
+      guarded("program", place, [&] { return theState->run(tensors, place); }),
+      place};
 }
 
 ProgramResults::operator Tensor() const {

@@ -43,6 +43,20 @@ TEST_F(ExportTest, interpreterGivesTheSameBits) {
   EXPECT_TRUE(sameBits(y, expected));
 }
 
+TEST_F(ExportTest, everyDeviceWritesTheSameFile) {
+  Tensor w = ones({3});
+  auto f = [&](Tensor x) { return x * w + exp(w) * 2.f; };
+  auto write = [&] {
+    export_program(std::filesystem::path(path()), f, zeros({3}));
+    return read(path()) + read(path("p.safetensors"));
+  };
+  std::string text = write();
+  set_default_device(Device("reference"));
+  std::string other = write();
+  set_default_device(Device("cpu"));
+  EXPECT_EQ(text, other);
+}
+
 TEST_F(ExportTest, scalarsAreBakedUnlessTheyAreArguments) {
   float rate = 0.25f;
   Tensor half = 0.5f;

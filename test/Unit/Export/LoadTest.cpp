@@ -89,6 +89,32 @@ TEST_F(LoadTest, wrongPrograms) {
   expectIn("i128", errorAfter("tensor<3xf32>", "tensor<3xi128>"));
 }
 
+TEST_F(LoadTest, hostileOnes) {
+  auto errorOfText = [&](const std::string &text) {
+    write(path(), text);
+    try {
+      load_program(path());
+    } catch (const Error &error) {
+      return std::string(error.what());
+    }
+    return std::string("no error");
+  };
+  auto identity = [](const std::string &type) {
+    return "func.func @main(%x: " + type + ") -> " + type +
+           " {\n  return %x : " + type + "\n}\n";
+  };
+  expectIn("nested", errorOfText(std::string(100000, '(')));
+  expectIn("p.mlir:1:", errorOfText(std::string(100000, 'a')));
+  expectIn("zero byte", errorOfText(std::string(10, '\0')));
+  EXPECT_NE(errorOfText(""), "no error");
+  EXPECT_NE(errorOfText(identity("tensor<?xf32>")), "no error");
+  EXPECT_NE(errorOfText(identity("tensor<*xf32>")), "no error");
+  EXPECT_NE(errorOfText(identity("memref<4xf32>")), "no error");
+  EXPECT_NE(errorOfText(identity("tensor<9223372036854775807x4xf32>")),
+            "no error");
+  EXPECT_EQ(errorOfText(identity("tensor<4xf32>")), "no error");
+}
+
 TEST_F(LoadTest, dumpsHaveNoNames) {
   write(
       path(),

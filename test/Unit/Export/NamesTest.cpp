@@ -75,6 +75,19 @@ TEST_F(NamesTest, collisionsAreNumbered) {
             (Names{"x0.a_b", "x0.a_b_2", "x0.a.b_3"}));
 }
 
+TEST_F(NamesTest, longOnesAreCut) {
+  std::map<std::string, Tensor> map{{std::string(400, 'a'), zeros({2})},
+                                    {std::string(401, 'a'), zeros({2})}};
+  export_program(
+      path(),
+      [](std::map<std::string, Tensor> m) {
+        return m.begin()->second + m.rbegin()->second;
+      },
+      map);
+  EXPECT_EQ(load_program(path()).arguments()[1].name,
+            "x0." + std::string(237, 'a') + "_2");
+}
+
 TEST_F(NamesTest, wrongOnes) {
   auto f = [](Tensor x, Tensor y) { return x + y; };
   auto text = [&](ExportOptions options) {
