@@ -31,6 +31,11 @@ public:
   void settle(Tensor next);
   void settle(runtime::Storage bytes);
 
+  /// What exported programs call the cell: the longest name that it was given,
+  /// since a module's path for it ends in the path of the module below.
+  std::string name();
+  void giveName(const std::string &other);
+
 private:
   std::unique_lock<std::mutex> whenHere();
   void endLoan(std::unique_lock<std::mutex> guard);
@@ -38,6 +43,7 @@ private:
   std::mutex mutex;
   std::atomic<bool> isLent{false};
   Tensor value;
+  std::string theName;
 };
 
 /// The value as a variable holds it: without history.
@@ -48,7 +54,11 @@ struct CellScope::State {
     std::shared_ptr<Cell> cell;
     Tensor value;
     bool written;
+    size_t order; ///< of the cells, as they were come to
   };
+  void set(const std::shared_ptr<Cell> &cell, const Tensor &value,
+           bool written);
+
   State *outer = nullptr;
   std::map<Cell *, Entry> values;
   /// Set where a program is traced: stands a hidden input for a cell that is

@@ -181,7 +181,7 @@ void checkNotDonated(const TensorImpl &impl, const char *what,
                    "the tensor was donated to a call, which has used it up: " +
                        typeText(impl.dtype, impl.shape),
                    {text(impl.donation) +
-                    ": the function that was called is made here by jit"});
+                    ": the function that was called is made here"});
 }
 
 void checkNotTraced(const TensorImpl &impl, Trace &trace, const char *what,

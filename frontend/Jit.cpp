@@ -1,9 +1,10 @@
 // Tracing of functions into programs, and their calls.
 #include "tessera/Jit.h"
 
-#include "frontend/Cells.h"
+#include "frontend/CompiledProgram.h"
 #include "frontend/Evaluate.h"
 #include "frontend/Program.h"
+#include "frontend/ProgramFile.h"
 #include "frontend/Recording.h"
 #include "runtime/Allocator.h"
 
@@ -40,10 +41,10 @@ void signBytes(JitCall &call, const void *data, size_t bytes) {
 }
 
 void checkPositions(const std::vector<size_t> &positions, size_t count,
-                    std::source_location place) {
+                    const char *name, std::source_location place) {
   for (size_t position : positions)
     if (position >= count)
-      throw ValueError(errorPlace(place), "jit",
+      throw ValueError(errorPlace(place), name,
                        "argument " + std::to_string(position) +
                            " is to be donated, but a call has " +
                            std::to_string(count));
@@ -70,38 +71,6 @@ bool mustInline(const JitCall &call) {
 
 namespace {
 
-/// Where a program finds the bytes of an input. A loan is a variable that the
-/// program also writes, so that the bytes may be overwritten.
-struct Source {
-  enum Kind { Argument, Variable, Loan, Bound } kind;
-  size_t index = 0; ///< of the argument or the variable
-  runtime::Storage bytes = {};
-};
-
-struct ValueType {
-  Shape shape;
-  DType dtype;
-};
-
-class CompiledProgram : public JitProgram {
-public:
-  void run(const JitCall &call, std::span<Tensor> results, int threads,
-           std::source_location place) const override;
-
-  std::vector<Source> sources;
-  std::vector<std::shared_ptr<Cell>> cells, written;
-  std::vector<ValueType> cellTypes; ///< of `cells`, when they were traced
-  std::vector<ValueType> outputs;   ///< results, then written variables
-  /// An input that is a loan, and its cell's place in `written`; by increasing
-  /// address of the cell.
-  struct Loan {
-    size_t source, written;
-  };
-  std::vector<Loan> loans;
-  size_t numResults = 0;
-  std::shared_ptr<runtime::Executable> executable; ///< null without outputs
-};
-
 /// One call of a program.
 class ProgramCall {
 public:
@@ -127,11 +96,11 @@ public:
       runtime::Status status =
           program.executable->run(inputs, outputs, threads);
       if (!status.ok())
-        throw InternalError(errorPlace(place), "jit",
+        throw InternalError(errorPlace(place), program.name,
                             "the compiled program failed with code " +
                                 std::to_string(status.code));
     } catch (const runtime::OutOfMemoryError &error) {
-      throw OutOfMemory(errorPlace(place), "jit", error.what());
+      throw OutOfMemory(errorPlace(place), program.name, error.what());
     }
     taken.clear();
   }
@@ -159,7 +128,7 @@ private:
     for (size_t i = 0; i < inputs.size(); ++i) {
       const Source &source = program.sources[i];
       if (source.kind == Source::Argument)
-        inputs[i] = storageOf(*call.tensors[source.index], "jit", place);
+        inputs[i] = storageOf(*call.tensors[source.index], program.name, place);
       else if (source.kind == Source::Variable)
         bindVariable(i, program.cells[source.index]->load());
       else
@@ -173,12 +142,12 @@ private:
     if (!value.defined() || value.handle()->dtype != expected.dtype ||
         value.handle()->shape != expected.shape)
       throw ValueError(
-          errorPlace(place), "jit",
+          errorPlace(place), program.name,
           "a variable that the function captures has changed its type since "
           "it was traced: " +
               typeText(expected.dtype, expected.shape) + " and " +
               (value.defined() ? typeText(value) : "nothing"));
-    inputs[i] = storageOf(value, "jit", place);
+    inputs[i] = storageOf(value, program.name, place);
   }
 
   // What results may overwrite
@@ -207,8 +176,8 @@ private:
         return source.kind == Source::Argument && source.index == argument;
       });
       size_t input = size_t(source - program.sources.begin());
-      storageOf(*call.tensors[argument], "jit", place);
-      impl->donation = place;
+      storageOf(*call.tensors[argument], program.name, place);
+      impl->donation = program.made;
       impl->donated.store(true, std::memory_order_release);
       impl->ready.store(false, std::memory_order_release);
       taken.push_back({impl, input, std::move(impl->storage)});
@@ -249,6 +218,17 @@ private:
   llvm::SmallVector<Taken, 2> taken;
 };
 
+} // namespace
+
+void CompiledProgram::lend(size_t source, size_t index) {
+  sources[source].kind = Source::Loan;
+  auto byAddress = [&](const Loan &a, const Loan &b) {
+    return written[a.written] < written[b.written];
+  };
+  Loan loan{source, index};
+  loans.insert(llvm::upper_bound(loans, loan, byAddress), loan);
+}
+
 void CompiledProgram::run(const JitCall &call, std::span<Tensor> results,
                           int threads, std::source_location place) const {
   if (!executable)
@@ -258,16 +238,16 @@ void CompiledProgram::run(const JitCall &call, std::span<Tensor> results,
   programCall.finish(results);
 }
 
-} // namespace
-
 //===-- Tracing --===//
 
 struct JitTrace::State {
   State(const JitCall &call, std::span<const Tensor> arguments,
-        std::source_location place)
-      : place(place),
+        const char *name, std::source_location place)
+      : name(name), place(place),
         donated(call.donated.items().begin(), call.donated.items().end()),
-        transform("jit", place, arguments, /*stand=*/true) {
+        transform(name, place, arguments, /*stand=*/true) {
+    program->name = name;
+    program->made = place;
     marker = transform.standFor(Tensor(0.f, place));
     transform.cells().state().capture =
         [this](const std::shared_ptr<Cell> &cell) { return capture(cell); };
@@ -281,6 +261,7 @@ struct JitTrace::State {
     Tensor input = transform.standFor(value);
     program->cells.push_back(cell);
     program->cellTypes.push_back({value.shape(), value.dtype()});
+    cellValues.push_back(value);
     cellInputs.push_back(input);
     return input;
   }
@@ -351,34 +332,40 @@ struct JitTrace::State {
             llvm::find(program->written, program->cells[source.index]);
         if (written == program->written.end())
           continue;
-        source.kind = Source::Loan;
-        program->loans.push_back(
-            {i, size_t(written - program->written.begin())});
+        program->lend(i, size_t(written - program->written.begin()));
       } else if (source.kind != Source::Argument ||
                  !llvm::is_contained(donated, source.index)) {
         continue;
       }
       slice.donated.push_back(unsigned(i));
     }
-    llvm::sort(program->loans, [&](auto &a, auto &b) {
-      return program->written[a.written] < program->written[b.written];
-    });
   }
 
+  /// Stands inputs for the variables that were written and not read. One that
+  /// has no value before the call is not read by any call before it is written:
+  /// it is local to the call.
+  void captureWritten();
+  /// The function in a module of another context.
+  TracedFunction copy(std::span<const Tensor> roots);
+
+  const char *name;
   std::source_location place;
   std::vector<size_t> donated; ///< arguments' positions
   std::shared_ptr<CompiledProgram> program =
       std::make_shared<CompiledProgram>();
   Transform transform;
   Tensor marker; ///< of the place in the trace where the tracing began
-  std::vector<Tensor> cellInputs;
+  std::vector<std::shared_ptr<Cell>> locals; ///< not to be written
+  std::vector<Tensor> cellInputs; ///< what stands for `program->cells`
+  std::vector<Tensor> cellValues; ///< what they held when they were read
 };
 
-JitTrace::JitTrace(const JitCall &call, std::source_location place) {
+JitTrace::JitTrace(const JitCall &call, const char *name,
+                   std::source_location place) {
   std::vector<Tensor> arguments;
   for (const Tensor *tensor : call.tensors.items())
     arguments.push_back(*tensor);
-  state = std::make_unique<State>(call, arguments, place);
+  state = std::make_unique<State>(call, arguments, name, place);
 }
 
 JitTrace::~JitTrace() = default;
@@ -390,13 +377,15 @@ const std::vector<Tensor> &JitTrace::inputs() const {
 std::vector<Tensor> JitTrace::State::end(std::span<const Tensor> results) {
   std::vector<Tensor> roots(results.begin(), results.end());
   for (auto &[cell, value] : transform.cells().writes()) {
+    if (llvm::is_contained(locals, cell))
+      continue;
     program->written.push_back(cell);
     roots.push_back(value);
   }
   program->numResults = results.size();
   for (const Tensor &root : roots) {
-    check(root.defined(), "the function returns an empty tensor", "jit", place);
-    checkNotDonated(*root.handle(), "jit", place);
+    check(root.defined(), "the function returns an empty tensor", name, place);
+    checkNotDonated(*root.handle(), name, place);
     program->outputs.push_back({root.shape(), root.dtype()});
   }
   transform.end(roots);
@@ -407,7 +396,7 @@ std::vector<Tensor> JitTrace::State::end(std::span<const Tensor> results) {
     captured = capturedValues(makeSlice(trace, opsOf(roots)));
   }
   if (!captured.empty())
-    evaluate(captured, "jit", place);
+    evaluate(captured, name, place);
   return roots;
 }
 
@@ -430,6 +419,68 @@ Lowered JitTrace::lower(std::span<const Tensor> results) {
   Trace &trace = Trace::current();
   TraceLock lock(trace);
   return lowerSlice(state->slice(roots), state->place);
+}
+
+//===-- Copying for a file --===//
+
+void JitTrace::State::captureWritten() {
+  for (auto &[cell, value] : transform.cells().writes()) {
+    if (!llvm::is_contained(program->cells, cell) && !capture(cell).defined())
+      locals.push_back(cell);
+  }
+}
+
+TracedFunction JitTrace::State::copy(std::span<const Tensor> roots) {
+  TracedFunction traced;
+  Trace &trace = Trace::current();
+  TraceLock lock(trace);
+  Slice slice = makeSlice(trace, opsOf(roots));
+  SmallVector<Operation *> used = std::exchange(slice.inputs, {});
+  // Arguments in the order of the call, used or not, then variables in the
+  // order in which the function came to them, then what it captures.
+  for (auto [i, input] : llvm::enumerate(transform.inputs())) {
+    if (llvm::is_contained(donated, i))
+      slice.donated.push_back(unsigned(slice.inputs.size()));
+    slice.inputs.push_back(input.handle()->op);
+    traced.inputs.push_back({Source::Argument, nullptr, -1, {}});
+  }
+  for (auto [i, input] : llvm::enumerate(cellInputs)) {
+    std::shared_ptr<Cell> &cell = program->cells[i];
+    auto written = llvm::find(program->written, cell);
+    int update = -1;
+    if (written != program->written.end()) {
+      update = int(written - program->written.begin());
+      slice.donated.push_back(unsigned(slice.inputs.size()));
+    } else if (!llvm::is_contained(used, input.handle()->op)) {
+      continue;
+    }
+    slice.inputs.push_back(input.handle()->op);
+    traced.inputs.push_back(
+        {Source::Variable, cell, update, cellValues[i].handle()->storage});
+  }
+  for (Operation *op : used) {
+    if (llvm::is_contained(slice.inputs, op))
+      continue;
+    const InputInfo *info = trace.inputInfo(op);
+    bool isNumber = info && (!info->impl || info->impl->isNumber);
+    slice.inputs.push_back(op);
+    traced.inputs.push_back(
+        {Source::Bound, nullptr, -1, trace.storageOf(op), isNumber});
+  }
+  traced.module = copySlice(slice, *traced.context);
+  return traced;
+}
+
+void JitTrace::write(const ExportRequest &request,
+                     std::span<const Tensor> results) {
+  state->captureWritten();
+  std::vector<Tensor> roots = state->end(results);
+  check(!roots.empty(), "the function returns and assigns nothing", state->name,
+        state->place);
+  evaluate(state->cellValues, state->name, state->place);
+  TracedFunction traced = state->copy(roots);
+  traced.numResults = results.size();
+  writeProgram(request, traced, state->place);
 }
 
 } // namespace tessera::detail

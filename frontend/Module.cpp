@@ -80,6 +80,8 @@ Linear::Linear(int64_t in, int64_t out, bool hasBias,
   weight = random::uniform(random::next_key(), {out, in}, -bound, bound);
   if (hasBias)
     bias = random::uniform(random::next_key(), {out}, -bound, bound);
+  detail::nameCell(weight, "weight");
+  detail::nameCell(bias, "bias");
 }
 
 Tensor Linear::operator()(const Operand &x) const {

@@ -44,6 +44,7 @@ Variable &Optimizer::state(const std::string &name, const Tensor &like) {
              .emplace(name, detail::makeTensor(std::move(storage), like.shape(),
                                                like.dtype(), like.device()))
              .first;
+    detail::nameCell(it->second, name);
   }
   return it->second;
 }
@@ -51,7 +52,11 @@ Variable &Optimizer::state(const std::string &name, const Tensor &like) {
 SGD::SGD(SgdOptions options)
     : lr(options.lr), momentum(options.momentum),
       weight_decay(options.weight_decay), hasMomentum(options.momentum != 0),
-      hasDecay(options.weight_decay != 0) {}
+      hasDecay(options.weight_decay != 0) {
+  detail::nameCell(lr, "lr");
+  detail::nameCell(momentum, "momentum");
+  detail::nameCell(weight_decay, "weight_decay");
+}
 
 void SGD::update(const std::string &name, Variable &parameter,
                  const Tensor &gradient) {
@@ -71,6 +76,12 @@ Adam::Adam(AdamOptions options)
       eps(options.eps), weight_decay(options.weight_decay),
       hasDecay(options.weight_decay != 0) {
   states["steps"] = 0.f;
+  detail::nameCell(states["steps"], "steps");
+  detail::nameCell(lr, "lr");
+  detail::nameCell(beta1, "beta1");
+  detail::nameCell(beta2, "beta2");
+  detail::nameCell(eps, "eps");
+  detail::nameCell(weight_decay, "weight_decay");
 }
 
 void Adam::begin() {

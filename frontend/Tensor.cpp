@@ -74,7 +74,9 @@ Tensor Tensor::borrowBytes(const void *data, const Shape &shape, DType dtype,
 
 Tensor Tensor::fromScalar(const Scalar &value, std::source_location place) {
   uint64_t bits = *bitsOf(value, value.dtype);
-  return fromBytes(&bits, 1, {}, value.dtype, place);
+  Tensor tensor = fromBytes(&bits, 1, {}, value.dtype, place);
+  tensor.handle()->isNumber = true;
+  return tensor;
 }
 
 // Bytes out

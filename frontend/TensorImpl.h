@@ -50,6 +50,8 @@ struct TensorImpl {
   const DType dtype;
   const Device device;
   runtime::Storage storage;
+  /// Whether it was made from one C++ number.
+  bool isNumber = false;
   /// The trace that recorded the value, or null; never cleared, so that a
   /// thread that finds the value recorded can lock its owner.
   Trace *trace = nullptr;

@@ -56,6 +56,22 @@ void Cell::settle(runtime::Storage bytes) {
   endLoan(std::move(guard));
 }
 
+std::string Cell::name() {
+  std::lock_guard guard(mutex);
+  return theName;
+}
+
+void Cell::giveName(const std::string &other) {
+  std::lock_guard guard(mutex);
+  if (other.size() > theName.size())
+    theName = other;
+}
+
+void nameCell(const Variable &variable, const std::string &name) {
+  if (variable.cell())
+    variable.cell()->giveName(name);
+}
+
 // Scopes
 
 static thread_local CellScope::State *innermost = nullptr;
@@ -71,16 +87,29 @@ CellScope::~CellScope() {
 }
 
 void CellScope::bind(const Variable &variable, Tensor value) {
-  theState->values[variable.cell().get()] = {variable.cell(), std::move(value),
-                                             false};
+  theState->set(variable.cell(), value, false);
+}
+
+void CellScope::State::set(const std::shared_ptr<Cell> &cell,
+                           const Tensor &value, bool written) {
+  auto [it, isNew] = values.try_emplace(
+      cell.get(), Entry{cell, value, written, values.size()});
+  if (!isNew) {
+    it->second.value = value;
+    it->second.written = written;
+  }
 }
 
 std::vector<std::pair<std::shared_ptr<Cell>, Tensor>>
 CellScope::writes() const {
-  std::vector<std::pair<std::shared_ptr<Cell>, Tensor>> list;
+  std::vector<const State::Entry *> entries;
   for (auto &[cell, entry] : theState->values)
     if (entry.written)
-      list.push_back({entry.cell, entry.value});
+      entries.push_back(&entry);
+  std::ranges::sort(entries, {}, &State::Entry::order);
+  std::vector<std::pair<std::shared_ptr<Cell>, Tensor>> list;
+  for (const State::Entry *entry : entries)
+    list.push_back({entry->cell, entry->value});
   return list;
 }
 
@@ -101,7 +130,7 @@ Tensor readCell(const std::shared_ptr<Cell> &cell) {
       return it->second.value;
     if (scope->capture) {
       Tensor input = scope->capture(cell);
-      scope->values[cell.get()] = {cell, input, false};
+      scope->set(cell, input, false);
       return input;
     }
   }
@@ -110,7 +139,7 @@ Tensor readCell(const std::shared_ptr<Cell> &cell) {
 
 void writeCell(const std::shared_ptr<Cell> &cell, const Tensor &value) {
   if (innermost) {
-    innermost->values[cell.get()] = {cell, value, true};
+    innermost->set(cell, value, true);
     return;
   }
   cell->store(stripHistory(value));
@@ -130,7 +159,10 @@ Variable::Variable(const Tensor &value)
     detail::writeCell(theCell, value);
 }
 
-Variable::Variable(const Variable &other) : Variable(other.value()) {}
+Variable::Variable(const Variable &other) : Variable(other.value()) {
+  if (other.theCell)
+    theCell->giveName(other.theCell->name());
+}
 
 Variable &Variable::operator=(const Tensor &value) {
   if (!theCell)

@@ -162,6 +162,7 @@ auto differentiate(const F &f, std::source_location place, First &first,
   for_each_leaf(first, [&](const std::string &path, const auto &leaf) {
     if constexpr (std::same_as<Plain<decltype(leaf)>, Variable>)
       if (runtime::isFloat(leaf.dtype())) {
+        nameCell(leaf, path);
         names.push_back(path);
         parameters.push_back(&leaf);
         values.push_back(leaf);

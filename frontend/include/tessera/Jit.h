@@ -50,10 +50,13 @@ public:
                    std::source_location place) const = 0;
 };
 
+struct ExportRequest;
+
 /// One tracing of a function.
 class JitTrace {
 public:
-  JitTrace(const JitCall &call, std::source_location place);
+  /// `name` is what the user called.
+  JitTrace(const JitCall &call, const char *name, std::source_location place);
   ~JitTrace();
   /// What the function is given for the arguments' tensors.
   const std::vector<Tensor> &inputs() const;
@@ -61,6 +64,8 @@ public:
   std::shared_ptr<const JitProgram> finish(std::span<const Tensor> results);
   /// Ends the tracing, for a look at what was traced.
   Lowered lower(std::span<const Tensor> results);
+  /// Ends the tracing, and writes what was traced to a file.
+  void write(const ExportRequest &request, std::span<const Tensor> results);
 
 private:
   struct State;
@@ -69,7 +74,7 @@ private:
 
 /// Throws ValueError unless every position is below `count`.
 void checkPositions(const std::vector<size_t> &positions, size_t count,
-                    std::source_location place);
+                    const char *name, std::source_location place);
 
 template <typename T>
 concept Signable = std::is_arithmetic_v<T> || std::is_enum_v<T> ||
@@ -100,8 +105,10 @@ concept ByCell = std::same_as<Plain<T>, Variable> || ModuleTree<Plain<T>>;
 
 template <typename F> class Jitted {
 public:
-  Jitted(F f, JitOptions options, std::source_location place)
-      : shared(std::make_shared<Shared>(std::move(f), std::move(options),
+  /// `name` is what the user called.
+  Jitted(F f, JitOptions options, std::source_location place,
+         const char *name = "jit")
+      : shared(std::make_shared<Shared>(std::move(f), std::move(options), name,
                                         place)) {}
 
   template <typename... Args> auto operator()(Args &&...args) const {
@@ -111,8 +118,27 @@ public:
 
   /// The program of a call, traced anew and not run.
   template <typename... Args> Lowered lower(Args &&...args) const {
-    return lowerCall(std::index_sequence_for<Args...>(),
+    return trace(
+        [](JitTrace &tracing, const auto &result) {
+          return tracing.lower(leaves(result));
+        },
+        std::forward<Args>(args)...);
+  }
+
+  /// Traces a call, and gives `finish` the tracing and the function's result.
+  template <typename Finish, typename... Args>
+  auto trace(Finish finish, Args &&...args) const {
+    return traceCall(std::move(finish), std::index_sequence_for<Args...>(),
                      std::forward<Args>(args)...);
+  }
+
+  /// Whether the I-th argument is an input of the program.
+  template <size_t I, typename... Args> static constexpr bool isInput() {
+    using Arg = std::tuple_element_t<I, std::tuple<Args...>>;
+    if constexpr (std::is_arithmetic_v<Plain<Arg>>)
+      return TakesTensor<I, F, Args...>::value;
+    else
+      return Tree<Plain<Arg>> && !ByCell<Arg>;
   }
 
 private:
@@ -126,25 +152,21 @@ private:
   /// Entries are added at the front and stay, so that calls find theirs without
   /// a lock.
   struct Shared {
-    Shared(F f, JitOptions options, std::source_location place)
-        : f(std::move(f)), options(std::move(options)), place(place) {}
+    Shared(F f, JitOptions options, const char *name,
+           std::source_location place)
+        : f(std::move(f)), options(std::move(options)), name(name),
+          place(place) {}
     ~Shared() {
       for (const Entry *entry = latest.load(); entry;)
         delete std::exchange(entry, entry->next);
     }
     F f;
     JitOptions options;
+    const char *name;
     std::source_location place;
     std::atomic<const Entry *> latest{nullptr};
   };
 
-  template <size_t I, typename... Args> static constexpr bool isInput() {
-    using Arg = std::tuple_element_t<I, std::tuple<Args...>>;
-    if constexpr (std::is_arithmetic_v<Plain<Arg>>)
-      return TakesTensor<I, F, Args...>::value;
-    else
-      return Tree<Plain<Arg>> && !ByCell<Arg>;
-  }
   /// A number taken for a tensor, which becomes one.
   template <size_t I, typename... Args> static constexpr bool isNumber() {
     using Arg = std::tuple_element_t<I, std::tuple<Args...>>;
@@ -168,7 +190,7 @@ private:
               std::get<I>(given))...));
     const Entry *entry = find(call);
     if (!entry)
-      entry = trace<Result, isInput<I, Args...>()...>(given, call);
+      entry = addEntry<Result, isInput<I, Args...>()...>(given, call);
     if constexpr (std::is_void_v<Result>) {
       entry->program->run(call, {}, shared->options.threads, shared->place);
     } else if constexpr (std::same_as<Result, Tensor>) {
@@ -185,20 +207,22 @@ private:
     }
   }
 
-  template <size_t... I, typename... Args>
-  Lowered lowerCall(std::index_sequence<I...>, Args &&...args) const {
+  template <typename Finish, size_t... I, typename... Args>
+  auto traceCall(Finish finish, std::index_sequence<I...>,
+                 Args &&...args) const {
     using Result = Plain<decltype(shared->f(std::forward<Args>(args)...))>;
     std::tuple<Argument<I, Args...>...> given(convert<I, Args...>(args)...);
     JitCall call;
     (collect<I, isInput<I, Args...>()>(std::get<I>(given), call), ...);
-    checkPositions(shared->options.donate, sizeof...(I), shared->place);
-    JitTrace tracing(call, shared->place);
+    checkPositions(shared->options.donate, sizeof...(I), shared->name,
+                   shared->place);
+    JitTrace tracing(call, shared->name, shared->place);
     if constexpr (std::is_void_v<Result>) {
       invoke<isInput<I, Args...>()...>(tracing, given);
-      return tracing.lower({});
+      return finish(tracing, std::tuple<>());
     } else {
       Result result = invoke<isInput<I, Args...>()...>(tracing, given);
-      return tracing.lower(leaves(result));
+      return finish(tracing, result);
     }
   }
 
@@ -272,9 +296,10 @@ private:
   }
 
   template <typename Result, bool... Input, typename Given>
-  const Entry *trace(Given &arguments, const JitCall &call) const {
-    checkPositions(shared->options.donate, sizeof...(Input), shared->place);
-    JitTrace tracing(call, shared->place);
+  const Entry *addEntry(Given &arguments, const JitCall &call) const {
+    checkPositions(shared->options.donate, sizeof...(Input), shared->name,
+                   shared->place);
+    JitTrace tracing(call, shared->name, shared->place);
     auto entry = std::make_unique<Entry>();
     auto signature = call.signature.items();
     entry->signature.assign(signature.begin(), signature.end());

@@ -161,8 +161,10 @@ template <typename T> T with_leaves(T tree, std::span<const Tensor> tensors) {
 namespace detail {
 template <typename T> void each_variable(T &tree, const VisitVariable &visit) {
   for_each_leaf(tree, [&](const std::string &path, auto &leaf) {
-    if constexpr (std::same_as<Plain<decltype(leaf)>, Variable>)
+    if constexpr (std::same_as<Plain<decltype(leaf)>, Variable>) {
+      nameCell(leaf, path);
       visit(path, leaf);
+    }
   });
 }
 template <typename T> void each_module(T &tree, const VisitModule &visit) {

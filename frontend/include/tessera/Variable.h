@@ -24,7 +24,8 @@ public:
   CellScope(const CellScope &) = delete;
 
   void bind(const Variable &variable, Tensor value);
-  /// The cells that were written, with their last values.
+  /// The cells that were written, with their last values, in the order in
+  /// which they were first read or written.
   std::vector<std::pair<std::shared_ptr<Cell>, Tensor>> writes() const;
   void commit();
 
@@ -43,7 +44,7 @@ void writeCell(const std::shared_ptr<Cell> &cell, const Tensor &value);
 
 /// A value with identity. It reads as a tensor; assignment replaces the value
 /// for everyone who reads this variable. A copy is a new variable of the same
-/// value; a move keeps the identity. Reads and writes are atomic.
+/// value and name; a move keeps the identity. Reads and writes are atomic.
 class Variable {
 public:
   /// Empty until it is assigned to.
@@ -104,6 +105,11 @@ public:
 private:
   std::shared_ptr<detail::Cell> theCell;
 };
+
+namespace detail {
+/// Tells a variable's cell the name that a module or an optimiser has for it.
+void nameCell(const Variable &variable, const std::string &name);
+} // namespace detail
 
 inline Operand::Operand(const Variable &variable, std::source_location place)
     : theTensor(variable.value()), thePlace(place) {}

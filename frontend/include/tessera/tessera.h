@@ -7,6 +7,7 @@
 #include "tessera/DType.h"
 #include "tessera/Elementwise.h"
 #include "tessera/Error.h"
+#include "tessera/Export.h"
 #include "tessera/Index.h"
 #include "tessera/Jit.h"
 #include "tessera/Lower.h"

@@ -23,6 +23,10 @@ Tensor use(const Tensor &x) {
       jit([](Params p, Tensor x, int n) { return std::pair(p.w * x, n * p.b); },
           {.donate = {0}});
   step(g, y, 2);
+  export_program(
+      "p.mlir", ExportOptions{.donate = {1}},
+      [](Params p, Tensor x) { return p.w * x; }, g, y);
+  Tensor z = load_program("p.mlir")(g.w, g.b, 2.f);
   std::cout << y << int(y.dtype() == f32 && x.shape() != Shape{2, 3}) << "\n";
   return where(x == y && !(x < 2) || x != 1, g.w, g.b);
 }

@@ -1,0 +1,441 @@
+// Reads program files, and calls the programs in them.
+#include "frontend/Evaluate.h"
+#include "frontend/Program.h"
+#include "frontend/ProgramFile.h"
+#include "frontend/Recording.h"
+#include "lowering/ProgramReader.h"
+#include "lowering/Reference/Interpreter.h"
+#include "runtime/Allocator.h"
+#include "runtime/FileUtils.h"
+#include "tessera/Save.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+#include <filesystem>
+#include <system_error>
+
+using namespace mlir;
+
+namespace tessera {
+using namespace detail;
+
+/// Runs `work`; what does not fit in memory is an OutOfMemory at the place.
+template <typename Work>
+static auto guarded(const char *name, std::source_location place, Work work) {
+  try {
+    return work();
+  } catch (const runtime::OutOfMemoryError &error) {
+    throw OutOfMemory(errorPlace(place), name, error.what());
+  } catch (const std::bad_alloc &) {
+    throw OutOfMemory(errorPlace(place), name, "out of memory");
+  } catch (const std::length_error &) {
+    throw OutOfMemory(errorPlace(place), name,
+                      "a tensor of the program has more bytes than there are "
+                      "addresses");
+  }
+}
+
+static std::string typeText(const Program::Value &value) {
+  return typeText(value.dtype, value.shape);
+}
+
+namespace {
+/// A module with the context that it lives in.
+struct ParsedProgram {
+  /// Whether the text is a program; `failure` says why not.
+  bool parse(const std::string &text, const std::string &path) {
+    module = lowering::readProgram(llvm::MemoryBufferRef(text, path), context,
+                                   failure);
+    return bool(module);
+  }
+  func::FuncOp main() { return lowering::mainFunction(*module); }
+
+  MLIRContext context{MLIRContext::Threading::DISABLED};
+  OwningOpRef<ModuleOp> module;
+  lowering::ReadFailure failure;
+};
+} // namespace
+
+//===-- The program --===//
+
+struct Program::State {
+  std::string path, text;
+  std::vector<Value> arguments, results; ///< those of a call
+  std::vector<Value> variables;          ///< the types of `program.cells`
+  CompiledProgram program;
+  std::vector<uint32_t> donated; ///< positions of arguments
+  bool isNarrow = false; ///< has f16 or bf16, which compiled code lacks yet
+
+  bool isInterpreted(const std::vector<Tensor> &given) const {
+    auto isReference = [](const Device &device) {
+      return device.kind() == runtime::DeviceKind::Reference;
+    };
+    return isNarrow || isReference(default_device()) ||
+           llvm::any_of(given, [&](const Tensor &tensor) {
+             return isReference(tensor.device());
+           });
+  }
+
+  void compile(ModuleOp module, std::source_location place);
+  std::vector<Tensor> run(const std::vector<Tensor> &given,
+                          std::source_location place);
+
+private:
+  std::vector<Tensor> interpret(const std::vector<Tensor> &given,
+                                std::source_location place);
+  std::mutex mutex; ///< of what is made when it is first needed
+  std::unique_ptr<ParsedProgram> parsed;
+};
+
+/// Compiles it, unless that has been done. The module is used up.
+void Program::State::compile(ModuleOp module, std::source_location place) {
+  std::string error;
+  auto executable = lowering::compile(module, programOptions(place), error);
+  if (failed(executable))
+    throw InternalError(errorPlace(place), "load_program", path + ": " + error);
+  program.executable = *executable;
+}
+
+std::vector<Tensor> Program::State::run(const std::vector<Tensor> &given,
+                                        std::source_location place) {
+  if (isInterpreted(given))
+    return interpret(given, place);
+  {
+    std::lock_guard guard(mutex);
+    if (!program.executable) {
+      ParsedProgram fresh;
+      fresh.parse(text, path);
+      compile(*fresh.module, place);
+    }
+  }
+  JitCall call;
+  for (const Tensor &tensor : given)
+    call.tensors.push_back(&tensor);
+  for (uint32_t position : donated)
+    call.donated.push_back(position);
+  std::vector<Tensor> values(results.size());
+  program.run(call, values, 0, place);
+  return values;
+}
+
+static lowering::TensorBytes bytesOf(const Tensor &tensor,
+                                     std::source_location place) {
+  const runtime::Storage &storage = storageOf(tensor, "program", place);
+  auto *data = static_cast<const uint8_t *>(storage.data());
+  return {data, data + storage.bytes()};
+}
+
+std::vector<Tensor> Program::State::interpret(const std::vector<Tensor> &given,
+                                              std::source_location place) {
+  std::lock_guard guard(mutex);
+  if (!parsed) {
+    parsed = std::make_unique<ParsedProgram>();
+    parsed->parse(text, path);
+  }
+  std::vector<lowering::TensorBytes> inputs;
+  for (const Source &source : program.sources)
+    inputs.push_back(bytesOf(source.kind == Source::Argument
+                                 ? given[source.index]
+                                 : program.cells[source.index]->load(),
+                             place));
+  auto outputs = lowering::interpret(parsed->main(), inputs);
+  if (failed(outputs))
+    throw InternalError(errorPlace(place), "program",
+                        path + ": the interpreter cannot compute it");
+  std::vector<Tensor> values;
+  for (auto [bytes, type] : llvm::zip(*outputs, program.outputs)) {
+    auto storage = runtime::Storage::allocate(bytes.size());
+    std::ranges::copy(bytes, static_cast<uint8_t *>(storage.data()));
+    values.push_back(makeTensor(std::move(storage), type.shape, type.dtype,
+                                default_device()));
+  }
+  for (auto [i, cell] : llvm::enumerate(program.written))
+    cell->store(values[results.size() + i]);
+  values.resize(results.size());
+  return values;
+}
+
+//===-- Loading --===//
+
+namespace {
+/// Makes a program of a file.
+class Loader {
+public:
+  Loader(const std::string &path, std::source_location place)
+      : place(place), state(std::make_shared<Program::State>()) {
+    state->path = path;
+    state->program.name = "program";
+    state->program.made = place;
+  }
+
+  std::shared_ptr<Program::State> load() {
+    readFile();
+    readInterface();
+    readWeights();
+    if (!state->isInterpreted({}))
+      state->compile(*parsed.module, place);
+    return state;
+  }
+
+private:
+  [[noreturn]] void fail(const std::string &message) {
+    throw IoError(errorPlace(place), "load_program",
+                  state->path + ": " + message);
+  }
+
+  void readFile() {
+    try {
+      state->text = runtime::readFile(state->path, lowering::kMostProgramBytes);
+    } catch (const std::system_error &error) {
+      throw IoError(errorPlace(place), "load_program", error.what());
+    }
+    if (!parsed.parse(state->text, state->path))
+      throw IoError(errorPlace(place), "load_program",
+                    StringRef(parsed.failure.text).rtrim().str());
+    parsed.main().walk([&](Operation *op) {
+      for (Type type : op->getResultTypes())
+        noteNarrow(type);
+    });
+  }
+
+  void noteNarrow(Type type) {
+    if (auto tensor = dyn_cast<RankedTensorType>(type))
+      state->isNarrow |=
+          tensor.getElementType().isF16() || tensor.getElementType().isBF16();
+  }
+
+  static std::string printed(Attribute attribute) {
+    std::string text;
+    llvm::raw_string_ostream(text) << attribute;
+    return text;
+  }
+
+  Program::Value valueOf(const lowering::Port &port) {
+    noteNarrow(port.type);
+    if (!port.type.hasStaticShape())
+      fail(port.name +
+           " has dimensions without a size: " + lowering::typeName(port.type));
+    auto shape = port.type.getShape();
+    return {port.name, dtypeFor(port.type.getElementType()),
+            Shape(shape.begin(), shape.end())};
+  }
+
+  void readInterface() {
+    auto interface = llvm::cantFail(lowering::interfaceOf(parsed.main()));
+    for (auto [i, port] : llvm::enumerate(interface.arguments))
+      addArgument(port, bool(parsed.main().getArgAttr(unsigned(i), kDonate)));
+    for (const lowering::Port &port : interface.results)
+      addResult(port);
+    state->program.numResults = state->results.size();
+    if (interface.results.empty())
+      fail("the program has no results");
+  }
+
+  void addArgument(const lowering::Port &port, bool isDonated) {
+    CompiledProgram &program = state->program;
+    Program::Value value = valueOf(port);
+    if (port.isWeight) {
+      program.sources.push_back({Source::Variable, program.cells.size(), {}});
+      program.cells.push_back(std::make_shared<Cell>());
+      program.cellTypes.push_back({value.shape, value.dtype});
+      state->variables.push_back(std::move(value));
+      return;
+    }
+    if (isDonated)
+      state->donated.push_back(uint32_t(state->arguments.size()));
+    program.sources.push_back({Source::Argument, state->arguments.size(), {}});
+    state->arguments.push_back(std::move(value));
+  }
+
+  void addResult(const lowering::Port &port) {
+    CompiledProgram &program = state->program;
+    Program::Value value = valueOf(port);
+    program.outputs.push_back({value.shape, value.dtype});
+    if (port.partner < 0) {
+      if (!program.written.empty())
+        fail("the result " + value.name +
+             " comes after one that updates an argument");
+      state->results.push_back(std::move(value));
+      return;
+    }
+    auto input = size_t(port.partner);
+    if (program.sources[input].kind != Source::Variable)
+      fail("the result " + value.name +
+           " updates an argument that is no weight, so that it has no value "
+           "at first");
+    program.written.push_back(program.cells[program.sources[input].index]);
+    program.lend(input, program.written.size() - 1);
+  }
+
+  void readWeights() {
+    if (state->variables.empty())
+      return;
+    auto name = dyn_cast_or_null<StringAttr>(
+        (*parsed.module)->getAttr(lowering::kWeightsFile));
+    if (!name)
+      fail("the program has weights, but " + lowering::kWeightsFile.str() +
+           " does not name a file");
+    std::filesystem::path file(name.str());
+    if (file.empty() || file.is_absolute())
+      fail("the weights' path is not relative to the program's: " +
+           printed(name));
+    std::string path =
+        (std::filesystem::path(state->path).parent_path() / file).string();
+    nn::TensorMap map = io::load(path, place);
+    for (auto [i, variable] : llvm::enumerate(state->variables)) {
+      auto found = map.find(variable.name);
+      if (found == map.end())
+        throw IoError(errorPlace(place), "load_program",
+                      path + ": there is no tensor " + variable.name + ", a " +
+                          typeText(variable) + " of " + state->path);
+      const Tensor &tensor = found->second;
+      if (tensor.dtype() != variable.dtype || tensor.shape() != variable.shape)
+        throw IoError(errorPlace(place), "load_program",
+                      path + ": the tensor " + variable.name +
+                          " is not of the type that it has in " + state->path +
+                          ": " + detail::typeText(tensor) + " and " +
+                          typeText(variable));
+      state->program.cells[i]->store(tensor);
+    }
+  }
+
+  std::source_location place;
+  ParsedProgram parsed;
+  std::shared_ptr<Program::State> state;
+};
+} // namespace
+
+Program load_program(const std::string &path, std::source_location place) {
+  return Program(guarded("load_program", place,
+                         [&] { return Loader(path, place).load(); }));
+}
+
+//===-- Calls --===//
+
+const std::vector<Program::Value> &Program::arguments() const {
+  return theState->arguments;
+}
+const std::vector<Program::Value> &Program::results() const {
+  return theState->results;
+}
+
+template <typename Error>
+[[noreturn]] static void fail(const std::string &message,
+                              std::source_location place) {
+  throw Error(errorPlace(place), "program", message);
+}
+
+/// Throws unless a tensor is of the type that a program has for it.
+static void checkType(const Tensor &tensor, const Program::Value &expected,
+                      const std::string &what, std::source_location place) {
+  auto text = [&] {
+    return what + " " + expected.name +
+           " is of another type: " + typeText(tensor) + " is given for " +
+           typeText(expected);
+  };
+  if (!tensor.defined())
+    fail<ValueError>(what + " " + expected.name + " is empty; it is a " +
+                         typeText(expected),
+                     place);
+  if (tensor.shape() != expected.shape)
+    fail<ShapeError>(text(), place);
+  if (tensor.dtype() != expected.dtype)
+    fail<TypeError>(text(), place);
+}
+
+/// An argument as a tensor of its type; a number takes the dtype.
+static Tensor argumentOf(const Operand &given, const Program::Value &expected,
+                         std::source_location place) {
+  if (!given.isScalar()) {
+    checkType(given.tensor(), expected, "the argument", place);
+    return given.tensor();
+  }
+  const Scalar &number = given.scalar();
+  auto bits = bitsOf(number, expected.dtype);
+  bool fits = bits && (number.kind != runtime::DTypeKind::Float ||
+                       runtime::isFloat(expected.dtype));
+  if (expected.shape.size() != 0 || !fits)
+    fail<TypeError>("the argument " + expected.name + " is a " +
+                        typeText(expected) + ", which the number " +
+                        typeText(given) + " cannot be",
+                    place);
+  auto storage = runtime::Storage::allocate(runtime::bytesOf(expected.dtype));
+  std::memcpy(storage.data(), &*bits, storage.bytes());
+  return makeTensor(std::move(storage), {}, expected.dtype, default_device());
+}
+
+ProgramResults Program::run(const std::vector<Operand> &given,
+                            std::source_location place) const {
+  if (given.size() != arguments().size()) {
+    std::string names;
+    for (const Value &argument : arguments())
+      names += (names.empty() ? ": " : ", ") + argument.name + " " +
+               typeText(argument);
+    fail<ValueError>(
+        theState->path + " takes " + std::to_string(arguments().size()) +
+            " arguments and is given " + std::to_string(given.size()) + names,
+        place);
+  }
+  if (!Trace::current().frames.empty())
+    fail<TraceError>("a loaded program cannot be called inside a transform, "
+                     "which would have to look into it",
+                     place);
+  std::vector<Tensor> tensors;
+  for (auto [operand, argument] : llvm::zip(given, arguments())) {
+    tensors.push_back(argumentOf(operand, argument, place));
+    if (tensors.back().requires_grad())
+      fail<TraceError>("the argument " + argument.name +
+                           " requires a gradient, which a loaded program has "
+                           "not; give it detach(" +
+                           argument.name + ")",
+                       place);
+  }
+  return {
+      guarded("program", place, [&] { return theState->run(tensors, place); }),
+      place};
+}
+
+ProgramResults::operator Tensor() const {
+  if (size() != 1)
+    fail<ValueError>("the program has " + std::to_string(size()) +
+                         " results, and is used as if it had one",
+                     place);
+  return front();
+}
+
+//===-- State --===//
+
+nn::TensorMap Program::state() const {
+  nn::TensorMap map;
+  for (auto [variable, cell] :
+       llvm::zip(theState->variables, theState->program.cells))
+    map[variable.name] = cell->load();
+  return map;
+}
+
+void Program::load_state(const nn::TensorMap &values, bool strict,
+                         std::source_location place) {
+  auto fail = [&](const std::string &message) {
+    throw ValueError(errorPlace(place), "load_state", message);
+  };
+  std::vector<std::pair<Cell *, Tensor>> changes;
+  for (auto [variable, cell] :
+       llvm::zip(theState->variables, theState->program.cells)) {
+    auto found = values.find(variable.name);
+    if (found != values.end()) {
+      checkType(found->second, variable, "the variable", place);
+      changes.push_back({cell.get(), stripHistory(found->second).eval(place)});
+    } else if (strict) {
+      fail("there is no value for the variable \"" + variable.name + "\"");
+    }
+  }
+  if (strict && changes.size() != values.size())
+    for (auto &[name, value] : values)
+      if (llvm::none_of(theState->variables,
+                        [&](const Value &v) { return v.name == name; }))
+        fail("the program has no variable \"" + name + "\"");
+  for (auto &[cell, value] : changes)
+    cell->store(value);
+}
+
+} // namespace tessera
