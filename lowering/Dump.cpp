@@ -1,6 +1,7 @@
 // Writes stages with locations, so that each file parses back to the same
 // program.
 #include "lowering/Dump.h"
+#include "lowering/CodeGen/UserPlace.h"
 #include "runtime/FileUtils.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Format.h"
@@ -10,20 +11,6 @@
 using namespace mlir;
 
 namespace tessera::lowering {
-
-FileLineColLoc userPlace(Location loc) {
-  if (auto file = dyn_cast<FileLineColLoc>(loc))
-    return file;
-  if (auto call = dyn_cast<CallSiteLoc>(loc))
-    return userPlace(call.getCaller());
-  if (auto name = dyn_cast<NameLoc>(loc))
-    return userPlace(name.getChildLoc());
-  if (auto fused = dyn_cast<FusedLoc>(loc))
-    for (Location part : fused.getLocations())
-      if (FileLineColLoc file = userPlace(part))
-        return file;
-  return {};
-}
 
 static void report(const std::string &what) {
   static std::atomic<bool> reported = false;

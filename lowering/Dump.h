@@ -7,10 +7,6 @@
 
 namespace tessera::lowering {
 
-/// The innermost file and line of a location that belong to the user; null if
-/// there is none.
-mlir::FileLineColLoc userPlace(mlir::Location loc);
-
 /// One compilation's folder `ROOT/NNN-file-line/`, numbered in the order of the
 /// compilations of this process. Files that cannot be written are reported once
 /// on stderr; the compilation goes on.

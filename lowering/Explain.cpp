@@ -1,5 +1,6 @@
 // Costs by shapes, and the page that explains a plan.
 #include "lowering/Explain.h"
+#include "lowering/CodeGen/UserPlace.h"
 #include "lowering/Dump.h"
 #include "lowering/Pipeline.h"
 #include "lowering/Plan/PlanMemory.h"

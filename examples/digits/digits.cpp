@@ -25,6 +25,9 @@ struct Options {
   size_t epochs = 25;
   bool lazy = false; ///< train step by step instead of through jit
   std::string data = DIGITS_CSV, out = ".";
+  /// A folder for the programs of training and of inference, and for the images
+  /// in the order of training: what train.c works on.
+  std::string exported;
 };
 
 constexpr size_t kTrain = 1437, kBatch = 128;
@@ -63,10 +66,12 @@ Options parse(int argc, char **argv) {
       options.data = value();
     else if (flag == "--out")
       options.out = value();
+    else if (flag == "--export")
+      options.exported = value();
     else
       throw std::invalid_argument("unknown flag " + flag +
                                   "; there are --epochs N, --lazy, --data "
-                                  "FILE, --out FOLDER");
+                                  "FILE, --out FOLDER, --export FOLDER");
   }
   return options;
 }
@@ -88,6 +93,31 @@ double accuracy(Mlp &model, const Dataset &data,
   }
   return double(right) / double(data.size());
 }
+
+/// Collects the batches of all epochs, one after the other, and writes them.
+class Batches {
+public:
+  explicit Batches(std::string folder) : folder(std::move(folder)) {}
+  void add(const Dataset &batch) {
+    if (folder.empty())
+      return;
+    pixels.insert(pixels.end(), batch.pixels.begin(), batch.pixels.end());
+    labels.insert(labels.end(), batch.labels.begin(), batch.labels.end());
+  }
+  void save() {
+    if (folder.empty())
+      return;
+    int64_t steps = int64_t(labels.size() / kBatch), batch = kBatch;
+    io::save_npy(folder + "/images.npy",
+                 Tensor::from(pixels, {steps, batch, 64}));
+    io::save_npy(folder + "/labels.npy", Tensor::from(labels, {steps, batch}));
+  }
+
+private:
+  std::string folder;
+  std::vector<float> pixels;
+  std::vector<int32_t> labels;
+};
 
 int run(const Options &options) {
   Dataset all = digits::readDigits(options.data);
@@ -113,18 +143,26 @@ int run(const Options &options) {
     return loss;
   };
   auto compiled = jit(step);
+  Batches batches(options.exported);
+  if (!options.exported.empty()) {
+    Dataset first = train.slice(0, kBatch);
+    export_program(options.exported + "/step.mlir",
+                   {.arguments = {"images", "labels"}, .results = {"loss"}},
+                   step, images(first), labels(first));
+  }
 
   order.resize(train.size());
   std::iota(order.begin(), order.end(), 0);
-  size_t batches = train.size() / kBatch;
+  size_t steps = train.size() / kBatch;
   std::vector<digits::Epoch> epochs;
-  digits::Progress progress(options.epochs * batches, kBatch);
+  digits::Progress progress(options.epochs * steps, kBatch);
   for (size_t epoch = 0; epoch < options.epochs; ++epoch) {
     std::shuffle(order.begin(), order.end(), shuffler);
     double sum = 0;
-    for (size_t i = 0; i < batches; ++i) {
+    for (size_t i = 0; i < steps; ++i) {
       Dataset batch = train.pick({order.begin() + ptrdiff_t(i * kBatch),
                                   order.begin() + ptrdiff_t((i + 1) * kBatch)});
+      batches.add(batch);
       Tensor x = images(batch), y = labels(batch);
       Tensor loss = options.lazy ? step(x, y) : compiled(x, y);
       if (options.lazy)
@@ -132,7 +170,7 @@ int run(const Options &options) {
       sum += loss.item<double>();
       progress.step(loss.item<double>());
     }
-    epochs.push_back({sum / double(batches), accuracy(model, test)});
+    epochs.push_back({sum / double(steps), accuracy(model, test)});
   }
   progress.clear();
 
@@ -145,6 +183,11 @@ int run(const Options &options) {
   std::string weights = options.out + "/digits.safetensors";
   io::save(weights, model);
   std::cout << "wrote " << weights << "\n";
+  batches.save();
+  if (!options.exported.empty())
+    export_program(options.exported + "/classify.mlir",
+                   {.arguments = {"image"}, .results = {"logits"}}, model,
+                   images(test.slice(0, 1)));
 
   Mlp loaded;
   loaded.load_state_dict(io::load(weights));

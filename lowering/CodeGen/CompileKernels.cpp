@@ -2,6 +2,7 @@
 // threads.
 #include "lowering/CodeGen/CompileKernels.h"
 #include "lowering/CodeGen/Optimize.h"
+#include "lowering/CodeGen/UserPlace.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/Transforms/Passes.h"
 #include "mlir/IR/Diagnostics.h"
@@ -187,8 +188,13 @@ private:
     return object;
   }
 
-  /// Locations become line tables where functions have a scope.
+  /// Locations become line tables where functions have a scope. Of each the
+  /// user's line is kept: upstream's pass does not bear all kinds of locations.
   void addDebugScopes(mlir::ModuleOp module) {
+    module->walk([&](mlir::Operation *op) {
+      if (mlir::FileLineColLoc place = userPlace(op->getLoc()))
+        op->setLoc(place);
+    });
     mlir::LLVM::DIScopeForLLVMFuncOpPassOptions scopes;
     scopes.emissionKind = mlir::LLVM::DIEmissionKind::LineTablesOnly;
     mlir::PassManager passes(&context);

@@ -2,7 +2,7 @@
 # Installs BUILD into a new folder, moves it, and builds and runs a stranger's project against it with each COMPILER.
 # usage: run.sh BUILD COMPILER...
 set -euo pipefail
-build=$1 here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
+build=$(readlink -f "$1") here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
 shift
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
@@ -46,3 +46,17 @@ fi
 "$prefix/bin/tessera-opt" --version >/dev/null
 "$prefix/bin/tessera" compile "$here/stranger/mean.mlir" --emit=exe -o "$folder/mean"
 "$folder/mean" --help | grep -q "numbers"
+
+# Programs ahead of time: training in C gives the same bits as training in C++, and a C++ program classifies.
+mkdir "$folder/digits"
+(cd "$folder" && TESSERA_CACHE=off "$build/bin/digits" --epochs 5 --export digits >"$folder/log") || { cat "$folder/log" && exit 1; }
+project=$folder/ahead-of-time
+cmake -S "$here/../../examples/ahead-of-time" -B "$project" -DCMAKE_PREFIX_PATH="$prefix" -DDIGITS="$folder/digits" \
+  -DCMAKE_C_FLAGS="-Wall -Wextra -Werror" >"$folder/log"
+cmake --build "$project" >"$folder/log" || { cat "$folder/log" && exit 1; }
+"$project/train" "$folder/digits" >"$folder/output"
+expect "$folder/output" "55 steps, last loss"
+python3 "$here/same-tensors.py" "$folder/digits.safetensors" "$folder/digits/trained.safetensors"
+"$project/classify" "$folder/digits" >"$folder/output"
+grep -qE "9[0-9]{2} of 1000 images right" "$folder/output" || { cat "$folder/output" && exit 1; }
+echo "training in C: the same bits"
