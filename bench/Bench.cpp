@@ -6,11 +6,15 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
+#include <dlfcn.h>
+#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <map>
 #include <regex>
 #include <string_view>
+#include <unistd.h>
 
 using namespace tessera;
 using Clock = std::chrono::steady_clock;
@@ -100,6 +104,37 @@ void firstCall() {
   std::printf("%.3f\n", milliseconds(start));
 }
 
+/// A program that `tessera`, from beside this program, has compiled to a shared
+/// library.
+class AheadOfTime {
+public:
+  AheadOfTime(const std::string &folder, const std::string &name) {
+    std::string tool =
+        std::filesystem::read_symlink("/proc/self/exe").parent_path() /
+        "tessera";
+    std::string path = folder + "/" + name;
+    std::string command =
+        tool + " compile " + path + ".mlir -o " + path + ".so --name=" + name;
+    if (std::system(command.c_str()) != 0)
+      throw std::runtime_error(command + " failed");
+    void *library = dlopen((path + ".so").c_str(), RTLD_NOW);
+    if (library)
+      function = reinterpret_cast<Function>(dlsym(library, name.c_str()));
+    if (!function)
+      throw std::runtime_error(dlerror());
+  }
+  /// `fields` are the program's struct.
+  void operator()(void *const *fields) {
+    if (int code = function(fields, arena, nullptr))
+      throw std::runtime_error("the object gives " + std::to_string(code));
+  }
+
+private:
+  using Function = int (*)(void *const *, void *, const void *);
+  Function function = nullptr;
+  alignas(64) std::byte arena[1 << 16] = {};
+};
+
 class Bench {
 public:
   Bench(int threads, std::regex filter)
@@ -112,6 +147,8 @@ public:
     elementwise();
     reductions();
     products();
+    inference();
+    ahead();
   }
 
   std::vector<Measured> results;
@@ -185,6 +222,37 @@ private:
     for (int64_t n : {64, 512, 1024})
       row("gemm/" + std::to_string(n), product, Shape{n, n}, Shape{n, n});
     row("gemm/128x768x768", product, Shape{128, 768}, Shape{768, 768});
+  }
+
+  void inference() {
+    Mlp model;
+    row(
+        "infer/mlp-64-256-256-10-b1", [&](Tensor x) { return model(x); },
+        Shape{1, 64});
+  }
+
+  void ahead() {
+    const char *mlp = "aot/mlp-64-256-256-10-b1", *add = "aot/add-8";
+    if (!wanted(mlp) && !wanted(add))
+      return;
+    std::string folder = std::filesystem::temp_directory_path() /
+                         ("tessera-bench-" + std::to_string(getpid()));
+    std::filesystem::create_directory(folder);
+    export_program(folder + "/mlp.mlir", Mlp(), random({1, 64}));
+    export_program(
+        folder + "/add.mlir", [](Tensor a, Tensor b) { return a + b; },
+        random({8}), random({8}));
+    std::vector<float> x(64, 0.5f), y(8), z(10);
+    void *mlpFields[] = {x.data(), z.data()};
+    void *addFields[] = {x.data(), x.data() + 8, y.data()};
+    for (auto [name, program, fields] :
+         {std::tuple(mlp, "mlp", mlpFields), std::tuple(add, "add", addFields)})
+      if (wanted(name)) {
+        AheadOfTime object(folder, program);
+        results.push_back(measure(name, [&] { object(fields); }));
+        std::printf("%-28s %12.6f ms\n", name, results.back().each);
+      }
+    std::filesystem::remove_all(folder);
   }
 
   JitOptions options;

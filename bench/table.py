@@ -60,7 +60,7 @@ def load(folder):
 def least_ms(row, roof):
     """The time that the machine needs at least for the row, or None where that says nothing: calls, unknown rows."""
     work = ROWS.get(row)
-    if not roof or not work or row.startswith("call/"):
+    if not roof or not work or row.startswith("call/") or "flops" not in work and "read" not in work:
         return None
     compute = work.get("flops", 0) / (roof["fma_gflops"] * 1e6)
     read, write = work.get("read", 0), work.get("write", 0)

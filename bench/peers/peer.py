@@ -24,6 +24,7 @@ PEERS = ("torch", "torch.compile", "jax", "onnxruntime", "openvino")
 LAYERS = (64, 256, 256, 10)
 BATCH = 128
 TRAIN = "train/mlp-64-256-256-10-b128"
+INFER = "infer/mlp-64-256-256-10-b1"
 
 
 def chain(steps):
@@ -128,12 +129,20 @@ class Torch:
     def context(self, row):
         return contextlib.nullcontext() if row == TRAIN else self.torch.inference_mode()
 
-    def prepare_training(self):
+    def model(self):
         nn = self.torch.nn
         layers = []
         for width, following in zip(LAYERS, LAYERS[1:]):
             layers += [nn.Linear(width, following), nn.ReLU()]
-        model = nn.Sequential(*layers[:-1])
+        return nn.Sequential(*layers[:-1])
+
+    def prepare_inference(self):
+        image = self.torch.from_numpy(inputs([(1, LAYERS[0])])[0])
+        return functools.partial(self.compile(self.model().eval()), image)
+
+    def prepare_training(self):
+        nn = self.torch.nn
+        model = self.model()
         optimizer = self.torch.optim.Adam(model.parameters(), lr=1e-3, fused=True)
         images, labels = (self.torch.from_numpy(array) for array in training_data())
         loss_of = self.compile(lambda x, y: nn.functional.cross_entropy(model(x), y))
@@ -168,6 +177,21 @@ class Jax:
         arguments = [self.jax.device_put(array) for array in inputs(shapes)]
         function = self.jax.jit(functools.partial(program, self))
         return lambda: function(*arguments).block_until_ready()
+
+    def prepare_inference(self):
+        random = self.jax.random
+        keys = random.split(random.key(0), len(LAYERS) - 1)
+        weights = [random.normal(key, shape) * 0.1 for key, *shape in zip(keys, LAYERS, LAYERS[1:])]
+        biases = [self.jax.numpy.zeros(width) for width in LAYERS[1:]]
+
+        def infer(x):
+            for weight, bias in zip(weights[:-1], biases):
+                x = self.jax.nn.relu(x @ weight + bias)
+            return x @ weights[-1] + biases[-1]
+
+        image = self.jax.device_put(inputs([(1, LAYERS[0])])[0])
+        function = self.jax.jit(infer)
+        return lambda: function(image).block_until_ready()
 
     def prepare_training(self):
         jax, numpy = self.jax, self.jax.numpy
@@ -220,11 +244,21 @@ class Onnx:
             def forward(self, *values):
                 return program(writer, *values)
 
+        return self.write(Module(), shapes)
+
+    def write(self, module, shapes):
+        torch = self.writer.torch
         arrays = inputs(shapes)
         path = os.path.join(tempfile.mkdtemp(), "model.onnx")
         arguments = tuple(torch.from_numpy(array) for array in arrays)
-        torch.onnx.export(Module().eval(), arguments, path, dynamo=True, verbose=False)
+        torch.onnx.export(module.eval(), arguments, path, dynamo=True, verbose=False)
         return path, arrays
+
+    def prepare(self, program, shapes):
+        return self.caller(*self.export(program, shapes))
+
+    def prepare_inference(self):
+        return self.caller(*self.write(self.writer.model(), [(1, LAYERS[0])]))
 
 
 class OnnxRuntime(Onnx):
@@ -234,8 +268,7 @@ class OnnxRuntime(Onnx):
 
         self.runtime, self.version, self.threads = onnxruntime, onnxruntime.__version__, threads
 
-    def prepare(self, program, shapes):
-        path, arrays = self.export(program, shapes)
+    def caller(self, path, arrays):
         options = self.runtime.SessionOptions()
         options.intra_op_num_threads, options.inter_op_num_threads = self.threads, 1
         session = []
@@ -256,8 +289,7 @@ class OpenVino(Onnx):
 
         self.openvino, self.version, self.threads = openvino, openvino.__version__, threads
 
-    def prepare(self, program, shapes):
-        path, arrays = self.export(program, shapes)
+    def caller(self, path, arrays):
         options = {"INFERENCE_NUM_THREADS": self.threads, "PERFORMANCE_HINT": "LATENCY", "INFERENCE_PRECISION_HINT": "f32"}
         request = []
 
@@ -290,7 +322,7 @@ def main():
 
     known = json.loads((pathlib.Path(__file__).resolve().parent.parent / "rows.json").read_text())
     known = [row for row, what in known.items() if "beside" not in what]  # those have no program of their own
-    assert set(known) == set(PROGRAMS) | {TRAIN}, "rows.json and the programs here must name the same rows"
+    assert set(known) == set(PROGRAMS) | {TRAIN, INFER}, "rows.json and the programs here must name the same rows"
     warnings.simplefilter("ignore")  # the peers' remarks about their own settings
     peer = make_peer(name, threads)
     warnings.simplefilter("ignore")  # some set filters of their own when they are imported
@@ -302,7 +334,12 @@ def main():
         if row == TRAIN and not hasattr(peer, "prepare_training"):
             continue
         try:
-            call = peer.prepare_training() if row == TRAIN else peer.prepare(PROGRAMS[row][1], PROGRAMS[row][0])
+            if row == TRAIN:
+                call = peer.prepare_training()
+            elif row == INFER:
+                call = peer.prepare_inference()
+            else:
+                call = peer.prepare(PROGRAMS[row][1], PROGRAMS[row][0])
             with peer.context(row) if hasattr(peer, "context") else contextlib.nullcontext():
                 results[row] = measure(call)
         except Exception as error:  # a peer's failure is a result
