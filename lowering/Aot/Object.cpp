@@ -1,6 +1,7 @@
 // Compiles kernels and plan for each target, and links them into one module.
 #include "lowering/Aot/Object.h"
 #include "lowering/Aot/Api.h"
+#include "lowering/Aot/FoldWeights.h"
 #include "lowering/CodeGen/Hash.h"
 #include "lowering/Compiler.h"
 #include "lowering/Math/ExpandMath.h"
@@ -67,6 +68,10 @@ public:
 private:
   Error prepare() {
     Timed timed(options, "stages");
+    if (mlir::FailureOr<Stage> stage = stageOf(module);
+        options.embedWeights && mlir::succeeded(stage) &&
+        *stage <= Stage::tensor)
+      foldWeightTransposes(mainFunction(module), options.weights, folded);
     std::string error;
     ProgramOptions lower;
     lower.fuse = options.fuse;
@@ -177,7 +182,8 @@ private:
   }
 
   mlir::ModuleOp module;
-  const AotOptions &options;
+  AotOptions options; ///< weights change with what is folded into them
+  std::deque<std::string> folded;
   AotProgram program;
   std::vector<TargetCode> codes;
 };
