@@ -44,9 +44,9 @@ TEST_F(ExportTest, interpreterGivesTheSameBits) {
 }
 
 TEST_F(ExportTest, everyDeviceWritesTheSameFile) {
-  Tensor w = ones({3});
-  auto f = [&](Tensor x) { return x * w + exp(w) * 2.f; };
   auto write = [&] {
+    Tensor w = ones({3});
+    auto f = [&](Tensor x) { return x * w + exp(w) * 2.f; };
     export_program(std::filesystem::path(path()), f, zeros({3}));
     return read(path()) + read(path("p.safetensors"));
   };

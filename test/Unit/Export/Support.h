@@ -22,7 +22,10 @@ protected:
     std::filesystem::remove_all(folder);
     std::filesystem::create_directories(folder);
   }
-  ~ExportTest() override { std::filesystem::remove_all(folder); }
+  ~ExportTest() override {
+    set_default_device(Device("cpu"));
+    std::filesystem::remove_all(folder);
+  }
 
   static uint64_t newSeed() {
     static const uint64_t seed =
