@@ -177,11 +177,11 @@ void checkNotDonated(const TensorImpl &impl, const char *what,
                      std::source_location place) {
   if (!impl.donated.load(std::memory_order_acquire)) [[likely]]
     return;
-  throw ValueError(errorPlace(place), what,
-                   "the tensor was donated to a call, which has used it up: " +
-                       typeText(impl.dtype, impl.shape),
-                   {text(impl.donation) +
-                    ": the function that was called is made here"});
+  throw ValueError(
+      errorPlace(place), what,
+      "the tensor was donated to a call, which has used it up: " +
+          typeText(impl.dtype, impl.shape),
+      {text(impl.donation) + ": the function that was called is made here"});
 }
 
 void checkNotTraced(const TensorImpl &impl, Trace &trace, const char *what,
