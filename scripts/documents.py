@@ -5,7 +5,8 @@ documents.py extract FOLDER      writes each C++ block that holds a main() as a 
 documents.py check BUILD         runs the commands of each console block and compares
 documents.py update BUILD        the same, and puts what comes out into the documents
 
-A C++ block is named by its first line, `// NAME.cpp`, else after its document. In a console block a line `$ COMMAND`
+A C++ block is named by its first line, `// NAME.cpp`, else after its document. A C block whose first line is
+`/* NAME.c */` is a file in the folder where the commands run. In a console block a line `$ COMMAND`
 is run by bash, with the documents' programs and the tools of BUILD in its PATH, and the lines up to the next one are
 its output. The commands of one document share a folder, which is empty at first. Hashes, which differ from build to
 build, are written <hash>.
@@ -86,6 +87,9 @@ def compare(build, update):
     for document in documents():
         text = document.read_text(encoding="utf-8")
         with tempfile.TemporaryDirectory() as folder:
+            for block in blocks(text, "c"):
+                if named := re.match(r"/\* ([\w-]+\.c) \*/\n", block[2]):
+                    (pathlib.Path(folder) / named[1]).write_text(block[2], encoding="utf-8")
             # A program's errors and dumps show the name of its source.
             real = BLOCK.sub(lambda block: f"```console\n{rerun(block[2], folder, environment)}```"
                              if block[1] == "console" else block[0], text)
