@@ -6,6 +6,7 @@
 #include "lowering/Plan/PlanMemory.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
@@ -105,7 +106,8 @@ static std::string linesOf(Location loc) {
 namespace {
 class Page {
 public:
-  explicit Page(func::FuncOp function) : function(function), out(page) {
+  Page(func::FuncOp function, ArrayRef<KernelTime> times)
+      : function(function), times(times), out(page) {
     for (BlockArgument argument : function.getArguments())
       where[argument] = "argument " + std::to_string(argument.getArgNumber());
   }
@@ -118,8 +120,8 @@ public:
         << counted(function.getNumResults(), "result") << ", "
         << counted(kernels.size(), "kernel") << ", " << text(costOf(function))
         << ", an arena of " << counted(arena, "byte") << "\n";
-    for (auto [kernel, job] : llvm::zip_equal(kernels, jobs()))
-      describe(kernel, job);
+    for (auto [i, kernel, job] : llvm::enumerate(kernels, jobs()))
+      describe(kernel, job, i < times.size() ? &times[i] : nullptr);
     return std::move(page);
   }
 
@@ -127,7 +129,7 @@ private:
   /// Names and keys as the compilation gives them.
   std::vector<KernelJob> jobs() { return kernelJobs(function, {}); }
 
-  void describe(KernelOp kernel, const KernelJob &job) {
+  void describe(KernelOp kernel, const KernelJob &job, const KernelTime *time) {
     out << "\n" << job.name;
     if (std::string lines = linesOf(kernel.getLoc()); !lines.empty())
       out << " (" << lines << ")";
@@ -151,6 +153,10 @@ private:
           << where[output] << "\n";
     }
     out << "  costs    " << text(costOf(kernel)) << "\n";
+    if (time)
+      out << llvm::format("  takes    %.3g us, %.2f of what the %s allows\n",
+                          time->seconds * 1e6, time->fraction,
+                          time->boundByMemory ? "memory" : "arithmetic");
     if (auto reasons = kernel.getReasons())
       for (StringRef reason : reasons->getAsValueRange<StringAttr>())
         out << "  because  " << reason << "\n";
@@ -163,6 +169,7 @@ private:
   }
 
   func::FuncOp function;
+  ArrayRef<KernelTime> times;
   std::string page;
   llvm::raw_string_ostream out;
   llvm::DenseMap<Value, std::string> where;
@@ -170,6 +177,8 @@ private:
 };
 } // namespace
 
-std::string explain(func::FuncOp function) { return Page(function).write(); }
+std::string explain(func::FuncOp function, ArrayRef<KernelTime> times) {
+  return Page(function, times).write();
+}
 
 } // namespace tessera::lowering

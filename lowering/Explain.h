@@ -23,10 +23,20 @@ Cost costOf(ir::KernelOp kernel);
 /// The sum over the kernels of a function in the kernels or plan stage.
 Cost costOf(mlir::func::FuncOp function);
 
+/// How long a kernel took, and what fraction that is of what the machine can
+/// do: of its memory's or its arithmetic's rate, whichever is nearer.
+struct KernelTime {
+  double seconds = 0;
+  double fraction = 0;
+  bool boundByMemory = false;
+};
+
 /// A page on a plan-stage function: for each kernel the user's lines, the ops
 /// in it, what it reads and writes and where that lies, its cost, and why it
 /// was formed so.
-std::string explain(mlir::func::FuncOp function);
+/// With `times`, one for each kernel, also how long it took.
+std::string explain(mlir::func::FuncOp function,
+                    llvm::ArrayRef<KernelTime> times = {});
 
 } // namespace tessera::lowering
 

@@ -81,6 +81,15 @@ static OwningOpRef<ModuleOp> isolate(KernelOp kernel) {
   return module;
 }
 
+OwningOpRef<ModuleOp> programOf(KernelOp kernel) {
+  OwningOpRef<ModuleOp> module = isolate(kernel);
+  auto function = *module->getOps<func::FuncOp>().begin();
+  function.setName("main");
+  (*function.getOps<KernelOp>().begin()).removeInPlaceAttr();
+  markStage(*module, Stage::kernels);
+  return module;
+}
+
 /// A hash of the kernel without locations: equal kernels have equal keys
 /// wherever they come from.
 static std::string keyOf(ModuleOp module) {

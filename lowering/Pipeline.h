@@ -3,6 +3,7 @@
 #ifndef TESSERA_LOWERING_PIPELINE_H
 #define TESSERA_LOWERING_PIPELINE_H
 
+#include "dialects/Tessera/IR/Tessera.h"
 #include "lowering/CodeGen/CompileKernels.h"
 #include "lowering/Stage.h"
 
@@ -20,6 +21,10 @@ llvm::LogicalResult toKernelsStage(mlir::ModuleOp module, bool fuse);
 
 /// Kernels to plan: every value has a place in memory.
 llvm::LogicalResult toPlanStage(mlir::ModuleOp module);
+
+/// A program of the kernels stage that is this kernel alone, for a look at it
+/// by itself. It overwrites none of its inputs.
+mlir::OwningOpRef<mlir::ModuleOp> programOf(ir::KernelOp kernel);
 
 /// The jobs that compile the kernels of a plan-stage function, in order.
 std::vector<KernelJob> kernelJobs(mlir::func::FuncOp function,

@@ -92,6 +92,8 @@ defm seed : Value<"seed", "N", [Run, Bench],
   "Of the random inputs; 0 by default">;
 defm repeat : Value<"repeat", "N", [Bench],
   "How often to call; by default for about a second">;
+def time : Switch<"time", [Explain],
+  "Measure each kernel, beside what the machine can do">;
 def json : Switch<"json", [Bench, Explain, Devices, Cache],
   "Print as JSON">;
 def clear : Switch<"clear", [Cache], "Remove every file of the cache">;
