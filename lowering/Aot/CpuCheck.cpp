@@ -184,7 +184,7 @@ Function *addSearch(llvm::Module &module, ArrayRef<TargetInfo> targets,
 
 Expected<Function *> addCpuChoice(llvm::Module &module,
                                   ArrayRef<TargetInfo> targets) {
-  if (!Triple(targets.front().triple).isX86() ||
+  if (!targets.front().isX86() ||
       (targets.size() == 1 && questionsFor(targets.front()).empty()))
     return nullptr;
   LLVMContext &context = module.getContext();

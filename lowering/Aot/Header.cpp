@@ -109,8 +109,8 @@ public:
     os << "/* " << name << ".h: the program of " << options.source
        << " as a C function. Made by tessera compile; do not edit. */\n"
        << "#ifndef " << macro << "_H\n#define " << macro
-       << "_H\n\n#include <stddef.h>\n#include <stdint.h>\n#include "
-          "<string.h>\n\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n"
+       << "_H\n\n#include <stddef.h>\n#include <stdint.h>\n\n#ifdef "
+          "__cplusplus\nextern \"C\" {\n#endif\n"
        << kCommon;
     writeMacros();
     writeStruct();

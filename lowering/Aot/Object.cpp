@@ -58,7 +58,7 @@ public:
     if (Error error = addApi(*program.code.module, program, options, codes))
       return std::move(error);
     // What runs before the CPU is known to fit must run on any.
-    if (Triple(program.machine.triple).isX86())
+    if (program.machine.isX86())
       for (Function &function : *program.code.module)
         if (!function.isDeclaration() && !function.hasFnAttribute("target-cpu"))
           function.addFnAttr("target-cpu", "x86-64");

@@ -6,6 +6,7 @@
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/TargetParser/AArch64TargetParser.h"
 #include "llvm/TargetParser/Host.h"
 #include "llvm/TargetParser/Triple.h"
 #include "llvm/TargetParser/X86TargetParser.h"
@@ -68,11 +69,11 @@ TargetInfo describe(StringRef cpu, const FeatureMap &features) {
   info.cpu = cpu.str();
   info.features = featureString(features);
   auto has = [&](StringRef name) { return features.lookup(name); };
-  info.hasSSE41 = has("sse4.1");
+  info.hasRounding = has("sse4.1");
   info.hasAVX = has("avx");
   info.hasAVX2 = has("avx2");
   info.hasFMA = has("fma");
-  info.hasF16C = has("f16c");
+  info.hasHalfConversions = has("f16c");
   info.hasAVX512 = has("avx512f") && has("avx512bw") && has("avx512dq") &&
                    has("avx512vl") && has("avx512cd");
   info.hasAVX512VNNI = info.hasAVX512 && has("avx512vnni");
@@ -82,6 +83,15 @@ TargetInfo describe(StringRef cpu, const FeatureMap &features) {
   info.hasAMXInt8 = has("amx-int8");
   info.hasAMXBF16 = has("amx-bf16");
   info.vectorBits = info.hasAVX512 ? 512 : info.hasAVX ? 256 : 128;
+  return info;
+}
+
+/// Every AArch64 CPU has vectors of 128 bits, FMA, rounding and f16.
+TargetInfo describeAArch64(StringRef cpu) {
+  TargetInfo info;
+  info.triple = "aarch64-unknown-linux-gnu";
+  info.cpu = cpu.str();
+  info.hasFMA = info.hasRounding = info.hasHalfConversions = true;
   return info;
 }
 
@@ -117,6 +127,8 @@ const TargetInfo &nativeTarget() {
 
 } // namespace
 
+bool TargetInfo::isX86() const { return StringRef(triple).starts_with("x86"); }
+
 int TargetInfo::lanes(mlir::Type elem) const {
   unsigned bits = elem.isIndex() ? 64 : elem.getIntOrFloatBitWidth();
   return vectorBits / static_cast<int>(std::max(bits, 8u));
@@ -130,11 +142,15 @@ std::string TargetInfo::key() const {
 Expected<TargetInfo> targetFor(StringRef cpu) {
   if (cpu == "native")
     return nativeTarget();
+  if (cpu == "aarch64-linux-gnu")
+    return describeAArch64("generic");
+  if (AArch64::parseCpu(cpu))
+    return describeAArch64(cpu);
   if (X86::parseArchX86(cpu, /*Only64Bit=*/true) == X86::CK_None)
     return userError("unknown CPU '" + cpu +
                      "': expected native, x86-64, x86-64-v2, x86-64-v3, "
-                     "x86-64-v4, or a 64-bit x86 CPU name as LLVM "
-                     "spells it, such as znver4 or sapphirerapids");
+                     "x86-64-v4, aarch64-linux-gnu, or a 64-bit CPU name as "
+                     "LLVM spells it, such as znver4 or neoverse-n1");
   return describe(cpu, featuresOfCPU(cpu));
 }
 
@@ -146,6 +162,9 @@ Expected<TargetInfo> hostTargetOrError() {
   Expected<TargetInfo> info = targetFor(name);
   if (!info)
     return userError("TESSERA_CPU: " + toString(info.takeError()));
+  if (!info->isX86())
+    return userError("TESSERA_CPU=" + name + ": this machine is no " +
+                     info->triple);
   FeatureMap needed = featuresOfCPU(name);
   SmallVector<StringRef> missing; // Names that `needed` holds.
   for (const auto &entry : needed)

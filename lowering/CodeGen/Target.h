@@ -21,8 +21,12 @@ struct TargetInfo {
   std::string
       features; ///< LLVM's feature string: "+avx2,+fma,-avx512f,...", sorted.
   int vectorBits = 128; ///< Width of the widest vector register.
-  bool hasSSE41 = false, hasAVX = false, hasAVX2 = false, hasFMA = false,
-       hasF16C = false;
+  bool hasFMA = false;
+  /// Floats are rounded to whole ones by an instruction (SSE4.1 and later).
+  bool hasRounding = false;
+  /// f16 to f32 and back by an instruction (F16C).
+  bool hasHalfConversions = false;
+  bool hasAVX = false, hasAVX2 = false;
   bool hasAVX512 = false; ///< F, BW, DQ, VL and CD together (x86-64-v4).
   bool hasAVX512VNNI = false, hasAVX512BF16 = false, hasAVX512FP16 = false,
        hasAVXVNNI = false;
@@ -31,8 +35,9 @@ struct TargetInfo {
           l3 = 16 << 20; ///< Data cache sizes in bytes; l3 is the whole shared
                          ///< cache.
 
+  bool isX86() const;
   /// Number of vector registers.
-  int registers() const { return hasAVX512 ? 32 : 16; }
+  int registers() const { return hasAVX512 || !isX86() ? 32 : 16; }
   /// Elements of type `elem` in one full vector register; an i1 counts as one
   /// byte, as it does in memory.
   int lanes(mlir::Type elem) const;
@@ -41,9 +46,10 @@ struct TargetInfo {
 };
 
 /// The target with this CPU name, whether or not this machine can run it, with
-/// cache sizes that depend on nothing but the name. An unknown name, or a CPU
-/// without 64-bit mode, is an error that lists the microarchitecture levels.
-/// "native" is this machine.
+/// cache sizes that depend on nothing but the name: an x86-64 CPU, or
+/// "aarch64-linux-gnu" or an AArch64 CPU. An unknown name, or a CPU without
+/// 64-bit mode, is an error that lists the names that there are. "native" is
+/// this machine.
 llvm::Expected<TargetInfo> targetFor(llvm::StringRef cpu);
 
 /// The CPU of this machine, or the one that the environment variable

@@ -22,7 +22,7 @@ bool isNarrowFloat(Type type) {
 /// Math ops that are one instruction, or a few integer ones, and exact.
 bool hasInstruction(Operation *op, const TargetInfo &target) {
   if (isa<math::FloorOp, math::CeilOp, math::TruncOp, math::RoundEvenOp>(op))
-    return target.hasSSE41;
+    return target.hasRounding;
   return isa<math::FmaOp, math::AbsFOp, math::AbsIOp, math::CopySignOp,
              math::SqrtOp, math::CountLeadingZerosOp,
              math::CountTrailingZerosOp, math::CtPopOp, math::IsNaNOp,
@@ -36,9 +36,9 @@ bool isNarrowConversionSafe(Operation *op, const TargetInfo &target) {
   Type from = getElementTypeOrSelf(op->getOperand(0)),
        to = getElementTypeOrSelf(op->getResult(0));
   if (isa<arith::ExtFOp>(op))
-    return to.isF32() && (from.isBF16() || target.hasF16C);
+    return to.isF32() && (from.isBF16() || target.hasHalfConversions);
   if (isa<arith::TruncFOp>(op))
-    return from.isF32() && to.isF16() && target.hasF16C;
+    return from.isF32() && to.isF16() && target.hasHalfConversions;
   return false;
 }
 

@@ -135,7 +135,7 @@ struct ExpandMathPass : PassWrapper<ExpandMathPass, OperationPass<ModuleOp>> {
 } // namespace
 
 LogicalResult expandKernelMath(ModuleOp module, const TargetInfo &info) {
-  MathTarget target{info.hasFMA, info.hasSSE41};
+  MathTarget target{info.hasFMA, info.hasRounding};
   expandMath(module, target);
   return verifyMath(module, target);
 }

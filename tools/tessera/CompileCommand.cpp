@@ -106,10 +106,14 @@ private:
         failUsage("--target: " + toString(target.takeError()));
       targets.push_back(std::move(*target));
     }
+    for (const TargetInfo &target : targets)
+      if (target.triple != targets.front().triple)
+        failUsage("--target: one object is for one architecture, and not for " +
+                  targets.front().triple + " and " + target.triple);
     // A call takes the first that fits: the widest come first.
     llvm::sort(targets, [](const TargetInfo &a, const TargetInfo &b) {
       auto rank = [](const TargetInfo &t) {
-        return std::tuple(t.vectorBits, t.hasFMA, t.hasSSE41,
+        return std::tuple(t.vectorBits, t.hasFMA, t.hasRounding,
                           StringRef(t.features).count('+'));
       };
       return rank(a) > rank(b);

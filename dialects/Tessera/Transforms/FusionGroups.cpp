@@ -49,6 +49,12 @@ FusionGroups::FusionGroups(func::FuncOp function) {
     if (!isView(&op) && !owner.contains(&op))
       addGroup(&op);
   findUses(function);
+  place.resize(groups.size());
+  for (Operation &op : function.getBody().front())
+    if (int group = groupOf(&op); group >= 0) {
+      place[group] = int(groupAt.size());
+      groupAt.push_back(group);
+    }
 }
 
 /// A view whose result must lie in memory is a kernel of its own: one that a
@@ -135,8 +141,14 @@ bool FusionGroups::escapes(Operation *op) const {
 
 /// Whether another group lies on a path from the producer to the consumer.
 bool FusionGroups::makesCycle(int producer, int consumer) const {
-  int last = position.lookup(groups[consumer].ops.back());
-  llvm::SmallDenseSet<int> seen{producer, consumer};
+  llvm::SmallDenseSet<int> reached;
+  return reachesFrom(producer, consumer, reached);
+}
+
+/// The same; `reached` gets the groups that the producer reaches and that come
+/// before the consumer: only those can lead to it.
+bool FusionGroups::reachesFrom(int producer, int consumer,
+                               llvm::SmallDenseSet<int> &reached) const {
   SmallVector<int> work{producer};
   while (!work.empty()) {
     int group = work.pop_back_val();
@@ -146,17 +158,38 @@ bool FusionGroups::makesCycle(int producer, int consumer) const {
         continue;
       for (auto &[reader, use] : it->second) {
         int next = reader ? groupOf(reader) : -1;
-        if (next < 0)
+        if (next < 0 || next == producer)
           continue;
         if (next == consumer && group != producer)
           return true;
-        if (seen.insert(next).second &&
-            position.lookup(groups[next].ops.front()) <= last)
+        if (place[next] < place[consumer] && reached.insert(next).second)
           work.push_back(next);
       }
     }
   }
   return false;
+}
+
+/// Orders the groups anew for a join: what the producer reaches comes after the
+/// joined group, whatever else was between the two before it.
+void FusionGroups::orderJoined(int producer, int consumer) {
+  llvm::SmallDenseSet<int> reached;
+  reachesFrom(producer, consumer, reached);
+  int first = place[producer], last = place[consumer];
+  SmallVector<int> before, after;
+  for (int i = first + 1; i < last; ++i)
+    if (int group = groupAt[i]; group >= 0)
+      (reached.contains(group) ? after : before).push_back(group);
+  int next = first;
+  auto put = [&](int group) {
+    place[group] = next;
+    groupAt[next++] = group;
+  };
+  llvm::for_each(before, put);
+  put(consumer);
+  llvm::for_each(after, put);
+  while (next <= last)
+    groupAt[next++] = -1;
 }
 
 /// Whether a use reads a value at the element that the reader computes: no view
@@ -308,6 +341,7 @@ const char *FusionGroups::whyApart(const Group &p, const Group &c,
 
 void FusionGroups::join(int producer, int consumer, Group joined,
                         int64_t bytes) {
+  orderJoined(producer, consumer);
   Group &p = groups[producer], &c = groups[consumer];
   joined.ops = p.ops;
   llvm::append_range(joined.ops, c.ops);

@@ -70,6 +70,9 @@ private:
   void findUses(mlir::func::FuncOp function);
   int find(int group) const;
   bool makesCycle(int producer, int consumer) const;
+  bool reachesFrom(int producer, int consumer,
+                   llvm::SmallDenseSet<int> &reached) const;
+  void orderJoined(int producer, int consumer);
   /// Null if the two may be joined, else why not. On success `kind` and `shape`
   /// describe the whole.
   const char *whyApart(const Group &p, const Group &c, Group &joined) const;
@@ -91,6 +94,10 @@ private:
                   llvm::SmallVector<std::pair<mlir::Operation *, Use>>>
       uses;
   llvm::DenseMap<mlir::Operation *, int> position;
+  /// An order in which each group comes after those that it reads: the place of
+  /// each group in it, and the group at each place, or -1. A group that was
+  /// joined spans other positions of the program, so these do not tell.
+  llvm::SmallVector<int> place, groupAt;
 };
 
 } // namespace tessera::ir

@@ -3,6 +3,7 @@
 #include "passed.h"
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 int main(int argc, char **argv) {
   float x[PASSED_X_ELEMENTS], loss[2], y[2][PASSED_Y_ELEMENTS];
