@@ -98,8 +98,12 @@ private:
   std::vector<TargetInfo> chooseTargets() {
     std::vector<TargetInfo> targets;
     std::vector<std::string> names = arguments.parts(OPT_target);
-    if (names.empty())
-      names.push_back("native");
+    if (names.empty()) { // what TESSERA_CPU asks for, or this machine's CPU
+      Expected<TargetInfo> host = hostTargetOrError();
+      if (!host)
+        fail(host.takeError());
+      targets.push_back(std::move(*host));
+    }
     for (const std::string &name : names) {
       Expected<TargetInfo> target = targetFor(name);
       if (!target)
