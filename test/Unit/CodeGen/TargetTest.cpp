@@ -20,7 +20,8 @@ TEST_F(TargetTest, LevelsHaveTheirFeatures) {
   auto v4 = llvm::cantFail(targetFor("x86-64-v4"));
   EXPECT_FALSE(base.hasFMA);
   EXPECT_EQ(base.vectorBits, 128);
-  EXPECT_TRUE(v3.hasFMA && v3.hasAVX2 && v3.hasHalfConversions && !v3.hasAVX512);
+  EXPECT_TRUE(v3.hasFMA && v3.hasAVX2 && v3.hasHalfConversions &&
+              !v3.hasAVX512);
   EXPECT_EQ(v3.vectorBits, 256);
   EXPECT_EQ(v3.registers(), 16);
   EXPECT_TRUE(v4.hasAVX512);
