@@ -248,7 +248,8 @@ private:
   /// Results whose elements are computed together, since their runs are short
   /// and lie side by side.
   int64_t together(const Level &level) const {
-    if (!isFirst(level) || runLength() * 4 >= kGroupBytes || rows)
+    if (level.count == 0 || !isFirst(level) || rows ||
+        runLength() * 4 >= kGroupBytes)
       return 1;
     int64_t bytes = 0;
     for (const Reducer &reducer : kernel.reducers)

@@ -91,3 +91,14 @@ func.func @of_nothing(
   %0 = tessera.reduce sum, %x {dims = array<i64: 1>} : tensor<2x0xf32> -> tensor<2xf32>
   return %0 : tensor<2xf32>
 }
+
+// Nothing, between dimensions that stay.
+func.func @nothing_around(%x: tensor<0x129x3xf32>) -> tensor<129xf32> {
+  %0 = tessera.reduce sum, %x {dims = array<i64: 0, 2>} : tensor<0x129x3xf32> -> tensor<129xf32>
+  return %0 : tensor<129xf32>
+}
+
+func.func @nothing_before_one(%x: tensor<0x1x3xf32>) -> tensor<1xf32> {
+  %0 = tessera.reduce sum, %x {dims = array<i64: 0, 2>} : tensor<0x1x3xf32> -> tensor<1xf32>
+  return %0 : tensor<1xf32>
+}
