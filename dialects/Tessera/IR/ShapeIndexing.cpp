@@ -1,5 +1,6 @@
 // Where each result element of an indexing op comes from.
 #include "dialects/Tessera/IR/ScalarBuilder.h"
+#include "dialects/Tessera/IR/Symbols.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -233,6 +234,15 @@ FailureOr<Value> ConstantOp::buildAt(OpBuilder &b, Location loc,
   auto type = VectorType::get({lanes}, getValue().getType());
   return Value(arith::ConstantOp::create(
       b, loc, DenseElementsAttr::get(type, Attribute(getValue()))));
+}
+
+FailureOr<Value> ExtentOp::buildAt(OpBuilder &b, Location loc,
+                                   ArrayRef<LaneIndex>, int64_t lanes,
+                                   ReadOperand) {
+  int64_t number = numberOf(
+      {int64_t(getCoefficient()), 0, unsigned(getSymbol())});
+  return materialize(b, loc, LaneMath(b, loc).constant(number), lanes,
+                     tensorType(getY()).getElementType());
 }
 
 namespace {

@@ -92,6 +92,13 @@ def Tessera_ConstantOp : Tessera_TensorOp<"constant", Indexing # [NonDifferentia
   let hasFolder = 1;
 }
 
+def Tessera_ExtentOp : Tessera_TensorOp<"extent", Indexing # [NonDifferentiable]> {
+  let summary = "A symbolic dimension as a number: `coefficient` times that of `symbol`";
+  let arguments = (ins I64Attr:$symbol, I64Attr:$coefficient);
+  let results = (outs Tessera_NumberTensor:$y);
+  let assemblyFormat = "attr-dict `:` type($y)";
+}
+
 def Tessera_RandomBitsOp : Tessera_TensorOp<"random_bits", Indexing # [NonDifferentiable]> {
   let summary = "Random 32-bit words by Philox 4x32-10";
   let description = [{

@@ -1,0 +1,56 @@
+// Kernels of symbolic dimensions: how an emitter's numbers become code that
+// reads the dimensions of the call.
+//
+// An emitter computes with stand-ins as with any size. Afterwards the constants
+// of its code that are made of a stand-in become `coefficient * dims[symbol] +
+// constant`. A number that the emitter derives in another way (by dividing or
+// rounding) would be wrong for other sizes; since it differs between the two
+// sets of stand-ins, the kernel is emitted with both and the code must be the
+// same. What an emitter has to see to is that its decisions hold for small
+// sizes too, for a stand-in is large.
+#ifndef TESSERA_LOWERING_KERNELS_SYMBOLIC_H
+#define TESSERA_LOWERING_KERNELS_SYMBOLIC_H
+
+#include "dialects/Tessera/IR/Symbols.h"
+#include "dialects/Tessera/IR/Tessera.h"
+#include "runtime/SizeFormula.h"
+#include <functional>
+
+namespace tessera::lowering {
+
+/// Elements of a buffer in its memref type, if they are known only at run time.
+constexpr int64_t kUnknownElements = int64_t(1) << 40;
+
+/// A number as a formula of the symbols.
+runtime::SizeFormula formulaOf(int64_t number);
+/// times * ceil(number / divisor); only one of `number` and `times` may be
+/// symbolic.
+runtime::SizeFormula ceilOf(int64_t number, int64_t divisor, int64_t times = 1);
+runtime::SizeFormula operator+(runtime::SizeFormula a,
+                               const runtime::SizeFormula &b);
+
+/// A formula as an attribute: a plain i64 if it is constant.
+mlir::Attribute attributeOf(mlir::MLIRContext *context,
+                            const runtime::SizeFormula &formula);
+std::optional<runtime::SizeFormula> formulaOf(mlir::Attribute attribute);
+
+/// At least `number`, and a multiple of `step` for every size.
+int64_t alignedTo(int64_t number, int64_t step);
+/// Whether `number` is a multiple of `step` for every size.
+bool isMultipleOf(int64_t number, int64_t step);
+
+/// Whether a kernel has a value of a symbolic dimension, or reads one.
+bool isSymbolic(ir::KernelOp kernel);
+
+/// Emits a kernel by `emit`, which appends launches to a module. `symbols` is
+/// the number of symbols of its program. A kernel without any is emitted as it
+/// is. The launches of a symbolic one have the dimensions as their last buffer,
+/// and in `tessera.launch` and `tessera.workspace` formulas.
+using EmitKernel =
+    std::function<llvm::LogicalResult(ir::KernelOp, mlir::ModuleOp)>;
+llvm::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>>
+emitSymbolic(ir::KernelOp kernel, unsigned symbols, const EmitKernel &emit);
+
+} // namespace tessera::lowering
+
+#endif
