@@ -8,11 +8,13 @@
 #include "lowering/CPU/ReduceTreeElements.h"
 #include "lowering/CPU/ReduceTreeSequence.h"
 #include "lowering/CPU/RowReducePlan.h"
+#include "lowering/Kernels/Symbolic.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
 using namespace tessera::ir;
+using tessera::runtime::SizeFormula;
 
 namespace tessera::lowering::cpu {
 
@@ -90,17 +92,124 @@ int64_t ColKernel::lanes(const TargetInfo &target, int64_t most) const {
 ColLaunches::ColLaunches(const ColKernel &kernel, StringRef name,
                          ModuleOp module)
     : kernel(kernel), name(name), module(module) {
+  if (kernel.grows())
+    makeGrowingLevels();
+  else
+    makeLevels();
+}
+
+void ColLaunches::makeLevels() {
+  int64_t bytes = 0;
   for (int64_t count = kernel.count;; count = levels.back().chunks) {
     levels.push_back({count,
                       std::max<int64_t>(1, llvm::divideCeil(count, kTreeChunk)),
-                      workspace});
+                      bytes});
     if (levels.size() > 1)
       for (const Reducer &reducer : kernel.reducers)
-        workspace +=
-            llvm::alignTo(count * kernel.results * reducer.bytes(), 64);
+        bytes += alignedTo(count * kernel.results * reducer.bytes(), 64);
     if (levels.back().chunks == 1)
       break;
   }
+  workspace = formulaOf(bytes);
+}
+
+//===- Counts that depend on a symbol ------------------------------------===//
+
+/// Levels of a reduction that grows: enough for 2^30 elements.
+static constexpr int64_t kGrowingLevels = 3;
+
+/// The terms of level `depth`, of each result. The chunks of n elements are
+/// n / 1024 + 1, so that there is one for no elements; those of the chunks the
+/// same again.
+static Extent growingTerms(int64_t count, int64_t depth, int64_t &divisor) {
+  Extent terms = extentOf(count);
+  divisor = 1;
+  for (int64_t i = 0; i < depth; ++i) {
+    terms.constant += divisor;
+    divisor *= kTreeChunk;
+  }
+  return terms;
+}
+
+SizeFormula ColLaunches::termsOf(int64_t depth, int64_t times) const {
+  int64_t divisor;
+  Extent terms = growingTerms(kernel.count, depth, divisor);
+  return ceilOf(numberOf(terms), divisor, times);
+}
+
+Value ColLaunches::termsValue(int64_t depth) {
+  int64_t divisor;
+  Extent terms = growingTerms(kernel.count, depth, divisor);
+  terms.constant += divisor - 1;
+  LaneMath lane(b(), launch->loc());
+  return lane.divide(lane.number(numberOf(terms)), divisor);
+}
+
+/// Level 2 has one chunk at most; its terms are the first in the workspace.
+void ColLaunches::makeGrowingLevels() {
+  int64_t bytes = 0, perTerm = 0;
+  for (const Reducer &reducer : kernel.reducers) {
+    perTerm += kernel.results * reducer.bytes();
+    bytes += llvm::alignTo(kTreeChunk * kernel.results * reducer.bytes(), 64);
+  }
+  for (int64_t depth = 0; depth < kGrowingLevels; ++depth)
+    levels.push_back({kernel.count, 1, depth == 1 ? bytes : 0});
+  int64_t gaps = 64 * kernel.reducers.size();
+  workspace = formulaOf(bytes + gaps) + termsOf(1, perTerm);
+}
+
+Value ColLaunches::countOf(const Level &level) {
+  if (!kernel.grows())
+    return launch->number(level.count);
+  return termsValue(&level - &levels.front());
+}
+
+Value ColLaunches::chunksOf(const Level &level) {
+  if (!kernel.grows())
+    return launch->number(level.chunks);
+  return isLast(level) ? launch->number(1)
+                       : termsValue(&level - &levels.front() + 1);
+}
+
+LaneIndex ColLaunches::timesCount(LaneIndex x, const Level &level) {
+  if (!kernel.grows())
+    return LaneMath(b(), launch->loc()).mulConstant(x, level.count);
+  return {arith::MulIOp::create(b(), launch->loc(), x.base, countOf(level)), 0,
+          1};
+}
+
+LaneIndex ColLaunches::timesChunks(LaneIndex x, const Level &level) {
+  if (!kernel.grows())
+    return LaneMath(b(), launch->loc()).mulConstant(x, level.chunks);
+  return {arith::MulIOp::create(b(), launch->loc(), x.base, chunksOf(level)), 0,
+          1};
+}
+
+SmallVector<TermBuffer> ColLaunches::growingSlots(const Level &level) {
+  LaneMath lane(b(), launch->loc());
+  LaneIndex at{lane.number(level.slots), 0, 64};
+  // Terms of all results.
+  Value terms = isLast(level) ? lane.number(kTreeChunk) : countOf(level);
+  terms = lane.mulConstant({terms, 0, 1}, kernel.results).base;
+  auto bytes = [&](int64_t size) {
+    return lane.mulConstant({terms, 0, 1}, size);
+  };
+  SmallVector<TermBuffer> buffers;
+  for (const Reducer &reducer : kernel.reducers) {
+    auto part = [&](LaneIndex from, Type element) {
+      return workspacePart(b(), launch->loc(), launch->workspace(), from.base,
+                           element, kUnknownElements / 8);
+    };
+    int64_t valueBytes = reducer.accumulator().getIntOrFloatBitWidth() / 8;
+    TermBuffer buffer{part(at, reducer.accumulator()), {}};
+    if (reducer.hasPositions())
+      buffer.positions =
+          part(lane.add(at, bytes(valueBytes)), reducer.positionType());
+    buffers.push_back(buffer);
+    LaneIndex end = lane.addConstant(lane.add(at, bytes(reducer.bytes())), 63);
+    at = lane.mulConstant({lane.divide(end.base, 64), 0, 1}, 64);
+  }
+  return buffers;
 }
 
 void ColLaunches::emit() {
@@ -112,10 +221,15 @@ void ColLaunches::emitLevel(const Level &level, StringRef name) {
   int64_t count = kernel.results == 0 ? 0 : units(level);
   int64_t perTile = std::max<int64_t>(
       1, kTileElements / std::max<int64_t>(1, unitElements(level)));
-  int64_t tiles = llvm::divideCeil(count, perTile);
+  SizeFormula tiles = ceilOf(count, perTile);
+  if (kernel.grows()) {
+    perTile = 1;
+    tiles = isLast(level) ? formulaOf(count)
+                          : termsOf(&level - &levels.front() + 1, count);
+  }
   launch.emplace(module, kernel.kernel, name, tiles, workspace);
   body.emplace(kernel.kernel, launch->inputs());
-  if (tiles > 0) {
+  if (count > 0) {
     LaneMath lane(b(), launch->loc());
     Value tile = launch->forEachTile();
     if (perTile > 1) {
@@ -131,6 +245,8 @@ void ColLaunches::emitLevel(const Level &level, StringRef name) {
 }
 
 SmallVector<TermBuffer> ColLaunches::slots(const Level &level) {
+  if (kernel.grows())
+    return growingSlots(level);
   int64_t at = level.slots, count = level.count * kernel.results;
   SmallVector<TermBuffer> buffers;
   for (const Reducer &reducer : kernel.reducers) {
@@ -144,7 +260,7 @@ SmallVector<TermBuffer> ColLaunches::slots(const Level &level) {
     if (reducer.hasPositions())
       buffer.positions = part(at + valueBytes, reducer.positionType());
     buffers.push_back(buffer);
-    at += llvm::alignTo(count * reducer.bytes(), 64);
+    at += alignedTo(count * reducer.bytes(), 64);
   }
   return buffers;
 }
@@ -155,6 +271,21 @@ void ColLaunches::supplyResult(const Reducer &reducer, Term term,
                                Value position, int64_t lanes) {
   Value result = kernel.count == 0 ? reducer.resultOfNothing(b())
                                    : reducer.result(b(), term);
+  Value nothing;
+  Reduction reduction = reducer.getOp().getReduction();
+  if (kernel.grows() &&
+      (reduction == Reduction::sum || reduction == Reduction::prod)) {
+    nothing = reducer.resultOfNothing(b());
+    if (lanes > 1)
+      nothing = vector::BroadcastOp::create(
+          b(), launch->loc(), VectorType::get({lanes}, nothing.getType()),
+          nothing);
+    Value isEmpty = arith::CmpIOp::create(
+        b(), launch->loc(), arith::CmpIPredicate::eq,
+        launch->number(kernel.count), launch->number(0));
+    result = arith::SelectOp::create(b(), launch->loc(), isEmpty, nothing,
+                                     result);
+  }
   if (kernel.count == 0 && lanes > 1)
     result = vector::BroadcastOp::create(
         b(), launch->loc(), VectorType::get({lanes}, result.getType()), result);
@@ -248,7 +379,8 @@ private:
   /// Results whose elements are computed together, since their runs are short
   /// and lie side by side.
   int64_t together(const Level &level) const {
-    if (!isFirst(level) || runLength() * 4 >= kGroupBytes || rows)
+    if (!isFirst(level) || runLength() * 4 >= kGroupBytes || rows ||
+        isSymbolic(kernel.results))
       return 1;
     int64_t bytes = 0;
     for (const Reducer &reducer : kernel.reducers)
@@ -263,6 +395,15 @@ private:
       first = result = lane.number(0);
       combineElements(level, unit, lane.mulConstant({unit, 0, 1}, kTreeChunk),
                       kTreeChunk);
+      return;
+    }
+    if (kernel.grows()) {
+      Value chunks = chunksOf(level);
+      Value group = arith::DivUIOp::create(b(), launch->loc(), unit, chunks);
+      first = lane.mulConstant({group, 0, 1}, together(level)).base;
+      emitChunk(level,
+                arith::RemUIOp::create(b(), launch->loc(), unit, chunks),
+                kTreeChunk);
       return;
     }
     Value chunk = lane.remainder(unit, level.chunks);
@@ -305,7 +446,7 @@ private:
       return;
     }
     LaneIndex slot =
-        lane.add(lane.mulConstant({result, 0, 1}, level.chunks), {chunk, 0, 1});
+        lane.add(timesChunks({result, 0, 1}, level), {chunk, 0, 1});
     for (auto [term, buffer] : llvm::zip(terms, slots(next(level))))
       buffer.store(b(), launch->loc(), term, slot.base);
   }
@@ -367,7 +508,8 @@ private:
     buildLoop(b(), loc, launch->number(0), members, 1, [&](Value member) {
       select(member);
       elements.selectStage(b(), member);
-      if (level.chunks > 1 && level.count % kTreeChunk != 0)
+      if (kernel.grows() ||
+          (level.chunks > 1 && level.count % kTreeChunk != 0))
         elements.fillUp(b(), begin, length);
       finish();
     });
@@ -375,6 +517,8 @@ private:
 
   /// Whether elements are computed ahead of their reduction.
   bool isStaged(const Level &level) const {
+    if (kernel.grows())
+      return isFirst(level);
     return isFirst(level) &&
            !Elements::isDirect(kernel.reducers, level.count,
                                kernel.lanes(target, level.count), runLength());
@@ -394,6 +538,8 @@ private:
   SmallVector<Term> combineSlots(const Level &level, LaneIndex begin,
                                  int64_t length) {
     SmallVector<TermBuffer> buffers = slots(level);
+    if (kernel.grows())
+      return combineGrowing(level, begin, buffers);
     Value start = LaneMath(b(), launch->loc())
                       .mulConstant({result, 0, 1}, level.count)
                       .base;
@@ -412,6 +558,43 @@ private:
     Sequence sequence(launch->loc(), kernel.reducers,
                       kernel.lanes(target, level.count), kTreeGroup, load);
     return sequence.chunk(b(), begin, length, elementsBefore(level, length));
+  }
+
+  /// A chunk of slots that is filled up with neutral terms.
+  SmallVector<Term> combineGrowing(const Level &level, LaneIndex begin,
+                                   ArrayRef<TermBuffer> buffers) {
+    Location loc = launch->loc();
+    LaneMath lane(b(), loc);
+    Value start =
+        lane.add(timesCount({result, 0, 1}, level), {begin.base, 0, 1}).base;
+    Value length =
+        arith::SubIOp::create(b(), loc, countOf(level), begin.base);
+    length = arith::MinSIOp::create(b(), loc, length, lane.number(kTreeChunk));
+    SmallVector<TermBuffer> whole;
+    for (const Reducer &reducer : kernel.reducers)
+      whole.push_back(stackTerms(b(), reducer, kTreeChunk));
+    buildLoop(b(), loc, lane.number(0), length, 1, [&](Value i) {
+      Value from = arith::AddIOp::create(b(), loc, start, i);
+      for (auto [buffer, copy] : llvm::zip(buffers, whole))
+        copy.store(b(), loc, buffer.load(b(), loc, from, 1), i);
+    });
+    buildLoop(b(), loc, length, lane.number(kTreeChunk), 1, [&](Value i) {
+      for (auto [reducer, copy] : llvm::zip(kernel.reducers, whole))
+        copy.store(b(), loc, reducer.identity(b(), 1), i);
+    });
+    auto load = [&](OpBuilder &b, LaneIndex first, int64_t vectors,
+                    int64_t width) {
+      LaneMath lane(b, loc);
+      SmallVector<Term> terms;
+      for (const TermBuffer &buffer : whole)
+        for (int64_t v = 0; v < vectors; ++v)
+          terms.push_back(buffer.load(
+              b, loc, lane.addConstant(first, v * width).base, width));
+      return terms;
+    };
+    return Sequence(loc, kernel.reducers, kernel.lanes(target, kTreeChunk),
+                    kTreeGroup, load)
+        .chunk(b(), lane.constant(0), kTreeChunk);
   }
 
   /// Only the last chunk is shorter; whole ones come before it.

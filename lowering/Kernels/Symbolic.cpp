@@ -134,6 +134,8 @@ private:
         builder.getNamedAttr("llvm.noalias", builder.getUnitAttr()));
     (void)function.insertArgument(position, dimsType, attributes,
                                   function.getLoc());
+    if (isLaunch(function))
+      function->setAttr("tessera.dims", builder.getUnitAttr());
   }
 
   Value dimsOf(func::FuncOp function) {
@@ -224,8 +226,15 @@ emitOnce(KernelOp kernel, unsigned symbols, const EmitKernel &emit) {
 
 FailureOr<OwningOpRef<ModuleOp>> emitSymbolic(KernelOp kernel, unsigned symbols,
                                               const EmitKernel &emit) {
+  if (symbols == 0)
+    return emitOnce(kernel, 0, emit);
+  {
+    StandIns first(symbols);
+    if (!isSymbolic(kernel))
+      symbols = 0;
+  }
   StandIns first(symbols);
-  if (symbols == 0 || !isSymbolic(kernel))
+  if (symbols == 0)
     return emitOnce(kernel, 0, emit);
   FailureOr<OwningOpRef<ModuleOp>> module = emitOnce(kernel, symbols, emit);
   if (failed(module))
