@@ -99,7 +99,7 @@ std::vector<KernelJob> kernelJobs(func::FuncOp function,
     OwningOpRef<ModuleOp> isolated = isolate(kernel);
     KernelJob job;
     job.key = keyOf(*isolated);
-    if (isSymbolic(kernel))
+    if (dependsOnSymbols(kernel))
       job.key = hashHex({job.key, std::to_string(symbols)});
     job.name =
         (stringifyKernelKind(kernel.getKind()) + "_" + Twine(jobs.size()))

@@ -280,11 +280,11 @@ void ColLaunches::supplyResult(const Reducer &reducer, Term term,
       nothing = vector::BroadcastOp::create(
           b(), launch->loc(), VectorType::get({lanes}, nothing.getType()),
           nothing);
-    Value isEmpty = arith::CmpIOp::create(
-        b(), launch->loc(), arith::CmpIPredicate::eq,
-        launch->number(kernel.count), launch->number(0));
-    result = arith::SelectOp::create(b(), launch->loc(), isEmpty, nothing,
-                                     result);
+    Value isEmpty =
+        arith::CmpIOp::create(b(), launch->loc(), arith::CmpIPredicate::eq,
+                              launch->number(kernel.count), launch->number(0));
+    result =
+        arith::SelectOp::create(b(), launch->loc(), isEmpty, nothing, result);
   }
   if (kernel.count == 0 && lanes > 1)
     result = vector::BroadcastOp::create(
@@ -401,8 +401,7 @@ private:
       Value chunks = chunksOf(level);
       Value group = arith::DivUIOp::create(b(), launch->loc(), unit, chunks);
       first = lane.mulConstant({group, 0, 1}, together(level)).base;
-      emitChunk(level,
-                arith::RemUIOp::create(b(), launch->loc(), unit, chunks),
+      emitChunk(level, arith::RemUIOp::create(b(), launch->loc(), unit, chunks),
                 kTreeChunk);
       return;
     }
@@ -508,8 +507,7 @@ private:
     buildLoop(b(), loc, launch->number(0), members, 1, [&](Value member) {
       select(member);
       elements.selectStage(b(), member);
-      if (kernel.grows() ||
-          (level.chunks > 1 && level.count % kTreeChunk != 0))
+      if (kernel.grows() || (level.chunks > 1 && level.count % kTreeChunk != 0))
         elements.fillUp(b(), begin, length);
       finish();
     });
@@ -567,8 +565,7 @@ private:
     LaneMath lane(b(), loc);
     Value start =
         lane.add(timesCount({result, 0, 1}, level), {begin.base, 0, 1}).base;
-    Value length =
-        arith::SubIOp::create(b(), loc, countOf(level), begin.base);
+    Value length = arith::SubIOp::create(b(), loc, countOf(level), begin.base);
     length = arith::MinSIOp::create(b(), loc, length, lane.number(kTreeChunk));
     SmallVector<TermBuffer> whole;
     for (const Reducer &reducer : kernel.reducers)

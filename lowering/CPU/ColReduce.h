@@ -52,8 +52,8 @@ public:
 protected:
   /// Where the count depends on a symbol there are as many levels as the
   /// largest needs; `count` and `chunks` are then meaningless but for decisions
-  /// of speed, and countOf() and chunksOf() are what they are at run time. There
-  /// always is a chunk that is not full, and may be empty.
+  /// of speed, and countOf() and chunksOf() are what they are at run time.
+  /// There always is a chunk that is not full, and may be empty.
   struct Level {
     int64_t count;  ///< Terms that are combined to each element of the result.
     int64_t chunks; ///< Of those.

@@ -239,10 +239,10 @@ void ColumnLaunches::addLastRows(const Level &level, Value count,
   Value treeLane =
       lane.remainder(lane.divide(wholeEnd, kTreeGroup), kTreeLanes);
   for (int64_t rows = 1; rows < kTreeGroup; ++rows)
-    buildIf(b(), loc,
-            arith::AndIOp::create(b(), loc, isLast,
-                                  equal(left, lane.number(rows))),
-            [&] { addGroup(level, treeLane, wholeEnd, rows); });
+    buildIf(
+        b(), loc,
+        arith::AndIOp::create(b(), loc, isLast, equal(left, lane.number(rows))),
+        [&] { addGroup(level, treeLane, wholeEnd, rows); });
 }
 
 void ColumnLaunches::clear() {

@@ -223,8 +223,7 @@ private:
     for (int64_t height : heights) {
       Value left = f.rem(f.sub(endBlock, from), height);
       Value to = height == 1 ? endBlock : f.sub(endBlock, left);
-      f.loop(from, to, height,
-             [&](Value row) { body(Value(), row, height); });
+      f.loop(from, to, height, [&](Value row) { body(Value(), row, height); });
       from = to;
     }
   }

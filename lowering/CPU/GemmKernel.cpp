@@ -180,8 +180,8 @@ private:
       Value at = lane.addConstant(position, l * position.step).base;
       OpBuilder::InsertionGuard guard(builder);
       if (mask) {
-        auto guarded = scf::IfOp::create(
-            builder, loc, extract(builder, loc, mask, l), false);
+        auto guarded = scf::IfOp::create(builder, loc,
+                                         extract(builder, loc, mask, l), false);
         builder.setInsertionPointToStart(guarded.thenBlock());
       }
       for (auto [value, output] : llvm::zip(values, outputBuffer))

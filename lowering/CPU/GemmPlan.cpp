@@ -180,14 +180,16 @@ static GemmPlan planSymbolic(const GemmShape &shape, const GemmTarget &target,
   plan.packA = plan.streams = false;
   plan.prefetchB = 0;
   bool readsTransposed = shape.transB && plan.packB == Packing::None;
-  plan.kBlock = readsTransposed               ? shape.k
-                : ir::isSymbolic(shape.k)     ? kProductChunk
-                                              : std::min(shape.k, kProductChunk);
+  plan.kBlock = readsTransposed           ? shape.k
+                : ir::isSymbolic(shape.k) ? kProductChunk
+                                          : std::min(shape.k, kProductChunk);
   int64_t most = target.registers >= 32 ? 14 : target.fma ? 6 : 4;
   plan.rowsGrow = ir::isSymbolic(shape.m);
   if (plan.rowsGrow || plan.tallRows > most) {
     plan.tallRows = plan.rowsGrow ? most : std::min(shape.m, most);
-    plan.rowBlocks = llvm::divideCeil(likely(shape.m), plan.tallRows);
+    plan.rowBlocks = llvm::divideCeil(rough.m, plan.tallRows);
+    if (!plan.rowsGrow)
+      plan.tallRows = llvm::divideCeil(rough.m, plan.rowBlocks);
     plan.tallBlocks = rough.m - plan.rowBlocks * (plan.tallRows - 1);
     plan.tileBlocks = std::max<int64_t>(96 / plan.tallRows, 1);
   }

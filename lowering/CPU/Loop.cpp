@@ -79,8 +79,8 @@ public:
     rowsPerTile = rows > 1 ? std::max<int64_t>(1, kTileElements / inner) : 1;
     launch.emplace(module, kernel, name,
                    space.getNumElements() == 0 ? runtime::SizeFormula()
-                   : rows > 1 ? ceilOf(rows, rowsPerTile)
-                              : ceilOf(inner, kTileElements));
+                   : rows > 1                  ? ceilOf(rows, rowsPerTile)
+                                               : ceilOf(inner, kTileElements));
     body.emplace(kernel, launch->inputs());
   }
 

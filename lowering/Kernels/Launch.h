@@ -3,8 +3,8 @@
 #define TESSERA_LOWERING_KERNELS_LAUNCH_H
 
 #include "dialects/Tessera/IR/Tessera.h"
-#include "runtime/SizeFormula.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "runtime/SizeFormula.h"
 
 namespace tessera::lowering {
 

@@ -19,7 +19,7 @@ SizeFormula formulaOf(int64_t number) { return ceilOf(number, 1); }
 SizeFormula ceilOf(int64_t number, int64_t divisor, int64_t times) {
   Extent size = extentOf(number), factor = extentOf(times);
   if (!size.isSymbolic() && !factor.isSymbolic())
-    return {times * llvm::divideCeil(number, divisor), {}};
+    return {times * int64_t(llvm::divideCeil(number, divisor)), {}};
   if (!size.isSymbolic()) {
     int64_t count = llvm::divideCeil(number, divisor);
     return {factor.constant * count,
@@ -44,8 +44,8 @@ Attribute attributeOf(MLIRContext *context, const SizeFormula &formula) {
     return builder.getI64IntegerAttr(formula.constant);
   SmallVector<int64_t> numbers{formula.constant};
   for (const SizeFormula::Term &term : formula.terms)
-    numbers.append({term.symbol, term.times, term.coefficient, term.plus,
-                    term.divisor});
+    numbers.append(
+        {term.symbol, term.times, term.coefficient, term.plus, term.divisor});
   return builder.getDenseI64ArrayAttr(numbers);
 }
 
@@ -80,7 +80,7 @@ bool isMultipleOf(int64_t number, int64_t step) {
 
 //===-- Emission --===//
 
-bool isSymbolic(KernelOp kernel) {
+bool dependsOnSymbols(KernelOp kernel) {
   auto any = [](TypeRange types) {
     return llvm::any_of(types, [](Type type) { return ir::isSymbolic(type); });
   };
@@ -219,8 +219,9 @@ emitOnce(KernelOp kernel, unsigned symbols, const EmitKernel &emit) {
   if (failed(emit(kernel, *module)))
     return failure();
   if (symbols > 0 && failed(Generaliser(*module, symbols).run()))
-    return kernel.emitOpError("needs a buffer on the stack whose size depends "
-                              "on a symbolic dimension, which is not supported");
+    return kernel.emitOpError(
+        "needs a buffer on the stack whose size depends "
+        "on a symbolic dimension, which is not supported");
   return module;
 }
 
@@ -230,7 +231,7 @@ FailureOr<OwningOpRef<ModuleOp>> emitSymbolic(KernelOp kernel, unsigned symbols,
     return emitOnce(kernel, 0, emit);
   {
     StandIns first(symbols);
-    if (!isSymbolic(kernel))
+    if (!dependsOnSymbols(kernel))
       symbols = 0;
   }
   StandIns first(symbols);

@@ -40,7 +40,7 @@ int64_t alignedTo(int64_t number, int64_t step);
 bool isMultipleOf(int64_t number, int64_t step);
 
 /// Whether a kernel has a value of a symbolic dimension, or reads one.
-bool isSymbolic(ir::KernelOp kernel);
+bool dependsOnSymbols(ir::KernelOp kernel);
 
 /// Emits a kernel by `emit`, which appends launches to a module. `symbols` is
 /// the number of symbols of its program. A kernel without any is emitted as it

@@ -30,8 +30,8 @@ Attribute ExtentAttr::parse(AsmParser &parser, Type) {
   SMLoc place = parser.getCurrentLocation();
   if (parser.parseKeyword(&name))
     return {};
-  if (!name.consume_front("s") || name.getAsInteger(10, symbol) ||
-      symbol < 0 || symbol >= int64_t(kMaxSymbols)) {
+  if (!name.consume_front("s") || name.getAsInteger(10, symbol) || symbol < 0 ||
+      symbol >= int64_t(kMaxSymbols)) {
     parser.emitError(place, "a symbol is s0, s1, s2 or s3");
     return {};
   }

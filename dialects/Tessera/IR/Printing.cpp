@@ -22,8 +22,7 @@ std::string typeText(Type type) {
   llvm::raw_string_ostream out(text);
   out << '[';
   llvm::interleave(
-      tensor.getShape(), out,
-      [&](int64_t size) { out << sizeText(size); },
+      tensor.getShape(), out, [&](int64_t size) { out << sizeText(size); },
       ",");
   out << ']';
   return text;

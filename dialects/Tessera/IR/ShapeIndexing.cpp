@@ -239,8 +239,8 @@ FailureOr<Value> ConstantOp::buildAt(OpBuilder &b, Location loc,
 FailureOr<Value> ExtentOp::buildAt(OpBuilder &b, Location loc,
                                    ArrayRef<LaneIndex>, int64_t lanes,
                                    ReadOperand) {
-  int64_t number = numberOf(
-      {int64_t(getCoefficient()), 0, unsigned(getSymbol())});
+  int64_t number =
+      numberOf({int64_t(getCoefficient()), 0, unsigned(getSymbol())});
   return materialize(b, loc, LaneMath(b, loc).constant(number), lanes,
                      tensorType(getY()).getElementType());
 }

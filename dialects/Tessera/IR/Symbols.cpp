@@ -41,9 +41,9 @@ unsigned StandIns::count() { return activeSymbols; }
 int64_t standIn(unsigned symbol) { return kStandIns[activeSet][symbol]; }
 
 int64_t numberOf(Extent extent) {
-  return extent.constant +
-         (extent.isSymbolic() ? extent.coefficient * standIn(extent.symbol)
-                              : 0);
+  return extent.constant + (extent.isSymbolic()
+                                ? extent.coefficient * standIn(extent.symbol)
+                                : 0);
 }
 
 Extent extentOf(int64_t number) {
@@ -65,9 +65,8 @@ Extent extentOf(int64_t number) {
 
 bool isSymbolic(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
-  return tensor && llvm::any_of(tensor.getShape(), [](int64_t size) {
-           return isSymbolic(size);
-         });
+  return tensor && llvm::any_of(tensor.getShape(),
+                                [](int64_t size) { return isSymbolic(size); });
 }
 
 int64_t likely(int64_t number) {
@@ -111,8 +110,8 @@ static void replaceTypes(Operation *root,
                                         /*replaceTypes=*/true);
 }
 
-static void replaceSizes(Operation *root,
-                         llvm::function_ref<int64_t(int64_t)> replace) {
+void replaceSizes(Operation *root,
+                  llvm::function_ref<int64_t(int64_t)> replace) {
   replaceTypes(root, [&](RankedTensorType type) {
     return type.clone(llvm::map_to_vector(type.getShape(), replace));
   });
@@ -169,8 +168,8 @@ SmallVector<std::string> symbolNames(func::FuncOp function) {
       continue;
     auto given = function.getArgAttrOfType<ArrayAttr>(i, kSymbols);
     for (auto [dim, size] : llvm::enumerate(type.getShape())) {
-      Extent extent = ShapedType::isDynamic(size) ? writtenExtent(type)
-                                                  : extentOf(size);
+      Extent extent =
+          ShapedType::isDynamic(size) ? writtenExtent(type) : extentOf(size);
       if (!extent.isSymbolic() || extent.symbol >= kMaxSymbols)
         continue;
       for (size_t s = names.size(); s <= extent.symbol; ++s)
@@ -275,8 +274,7 @@ LogicalResult verifySymbols(func::FuncOp function) {
 //===-- Other sizes --===//
 
 void instantiate(ModuleOp module, ArrayRef<int64_t> dims) {
-  replaceSizes(module,
-               [&](int64_t size) { return extentOf(size).at(dims); });
+  replaceSizes(module, [&](int64_t size) { return extentOf(size).at(dims); });
   module.walk([&](ExtentOp op) {
     OpBuilder builder(op);
     int64_t number = op.getCoefficient() * dims[op.getSymbol()];
@@ -343,13 +341,12 @@ FailureOr<SmallVector<SymbolRange>> symbolRanges(ModuleOp module) {
     };
     int64_t good = 0, bad = -1;
     std::string why;
-    for (std::string text; !(text = fault(good)).empty();
-         good = 2 * good + 1) {
+    for (std::string text; !(text = fault(good)).empty(); good = 2 * good + 1) {
       bad = good;
       why = std::move(text);
       if (good >= kMostTried)
-        return mainOf(module).emitError("no size of ") << name << " fits: "
-                                                       << why;
+        return mainOf(module).emitError("no size of ")
+               << name << " fits: " << why;
     }
     while (good - bad > 1) {
       int64_t middle = bad + (good - bad) / 2;

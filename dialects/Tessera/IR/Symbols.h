@@ -58,9 +58,7 @@ int64_t standIn(unsigned symbol);
 int64_t numberOf(Extent extent);
 /// What a number stands for.
 Extent extentOf(int64_t number);
-inline bool isSymbolic(int64_t number) {
-  return extentOf(number).isSymbolic();
-}
+inline bool isSymbolic(int64_t number) { return extentOf(number).isSymbolic(); }
 bool isSymbolic(mlir::Type type);
 
 /// A size to decide by what is fast: that of a symbol of middling size.
@@ -89,6 +87,10 @@ llvm::LogicalResult verifySymbols(mlir::func::FuncOp function);
 
 /// The static program for these sizes.
 void instantiate(mlir::ModuleOp module, llvm::ArrayRef<int64_t> dims);
+
+/// Replaces every size in the types of an op and of what it holds.
+void replaceSizes(mlir::Operation *root,
+                  llvm::function_ref<int64_t(int64_t)> replace);
 
 /// Restates sizes that are read by `from`'s stand-ins in the second set's.
 void restate(mlir::Operation *root, unsigned symbols);

@@ -1,0 +1,138 @@
+// Makes a size symbolic, and runs the one program at several sizes.
+#include "test/Numerics/driver/Symbolic.h"
+#include "dialects/Tessera/IR/Symbols.h"
+#include "dialects/Tessera/IR/Tessera.h"
+#include "lowering/Compiler.h"
+#include "mlir/IR/Verifier.h"
+#include "runtime/Executable.h"
+#include "test/Numerics/driver/Compare.h"
+#include "test/Numerics/driver/Inputs.h"
+
+using namespace mlir;
+
+namespace tessera::numerics {
+
+using Program = std::shared_ptr<runtime::Executable>;
+using Bytes = std::vector<lowering::TensorBytes>;
+
+/// Sizes around those that the code makes a difference of: none, one, vectors,
+/// chunks of products (512) and of sums (1,024), tiles.
+static constexpr int64_t kSizes[] = {
+    0, 1, 2, 3, 4, 5, 7, 8, 9, 16, 31, 64, 127, 511, 513, 1024, 1025, 2500};
+/// Elements of an input that are worth the time.
+static constexpr int64_t kMostElements = 1 << 21;
+
+/// The size to make symbolic.
+static int64_t leadingSize(func::FuncOp function) {
+  for (Type type : function.getArgumentTypes())
+    if (auto tensor = cast<RankedTensorType>(type);
+        tensor.getRank() > 0 && tensor.getDimSize(0) > 1)
+      return tensor.getDimSize(0);
+  return 0;
+}
+
+/// The function as a program, its size replaced by the symbol's stand-in.
+static OwningOpRef<ModuleOp> generalised(func::FuncOp function, int64_t size) {
+  OwningOpRef<ModuleOp> module = ModuleOp::create(function.getLoc());
+  func::FuncOp main = function.clone();
+  main.setName("main");
+  module->push_back(main);
+  ir::replaceSizes(
+      *module, [&](int64_t dim) { return dim == size ? ir::standIn(0) : dim; });
+  for (unsigned i = 0; i < main.getNumArguments(); ++i)
+    if (ir::isSymbolic(main.getArgumentTypes()[i]))
+      main.removeArgAttr(i, "test.values");
+  ScopedDiagnosticHandler silent(function.getContext(),
+                                 [](Diagnostic &) { return success(); });
+  if (failed(verify(*module)) || failed(ir::verifySymbols(main)))
+    return {};
+  return module;
+}
+
+static FailureOr<Program> compile(ModuleOp module, bool fuse,
+                                  std::string &error) {
+  lowering::ProgramOptions options;
+  options.threads = 1;
+  options.fuse = fuse;
+  return lowering::compile(module, options, error);
+}
+
+static FailureOr<Bytes> run(const Program &program, const Bytes &tensors,
+                            int threads, int64_t size) {
+  std::vector<runtime::Storage> inputs, outputs(program->info().outputs.size());
+  for (const lowering::TensorBytes &bytes : tensors) {
+    inputs.push_back(runtime::Storage::allocate(bytes.size()));
+    llvm::copy(bytes, static_cast<uint8_t *>(inputs.back().data()));
+  }
+  if (!program->run(inputs, outputs, threads, &size).ok())
+    return failure();
+  Bytes results;
+  for (auto [info, storage] :
+       llvm::zip_equal(program->info().outputs, outputs)) {
+    auto *data = static_cast<const uint8_t *>(storage.data());
+    size_t bytes = info.symbolic.empty() ? info.bytes : info.bytesAt(&size);
+    results.emplace_back(data, data + bytes);
+  }
+  return results;
+}
+
+static bool isSmall(func::FuncOp function) {
+  return llvm::all_of(function.getArgumentTypes(), [](Type type) {
+    return cast<RankedTensorType>(type).getNumElements() <= kMostElements;
+  });
+}
+
+Symbolic checkSymbolic(func::FuncOp function, uint64_t seed) {
+  int64_t size = leadingSize(function);
+  if (size == 0 || !function.getOps<ir::KernelOp>().empty())
+    return Symbolic::impossible;
+  ir::StandIns standIns(1);
+  OwningOpRef<ModuleOp> general = generalised(function, size);
+  if (!general)
+    return Symbolic::impossible;
+  for (bool fuse : {true, false}) {
+    std::string error;
+    OwningOpRef<ModuleOp> written = general->clone();
+    ir::writeSymbols(*written);
+    FailureOr<Program> symbolic = compile(*written, fuse, error);
+    if (failed(symbolic)) {
+      llvm::outs() << "refused: " << function.getName() << ": " << error
+                   << "\n";
+      return Symbolic::refused;
+    }
+    int64_t least = (*symbolic)->info().symbols[0].least;
+    for (int64_t m : kSizes) {
+      if (m < least)
+        continue;
+      OwningOpRef<ModuleOp> program = general->clone();
+      ir::instantiate(*program, m);
+      auto main = program->lookupSymbol<func::FuncOp>("main");
+      if (!isSmall(main))
+        continue;
+      Bytes inputs = makeInputs(main, kDraws[size_t(m) % std::size(kDraws)],
+                                seed + uint64_t(m));
+      auto types = llvm::to_vector(main.getResultTypes());
+      ir::StandIns none(0);
+      FailureOr<Program> fixed = compile(*program, fuse, error);
+      if (failed(fixed))
+        continue; // The static program may be refused for its size.
+      auto expected = run(*fixed, inputs, 1, m);
+      for (int threads : {1, 3}) {
+        auto actual = run(*symbolic, inputs, threads, m);
+        for (auto [number, type] : llvm::enumerate(types))
+          if (auto difference = firstDifference(type, (*expected)[number],
+                                                (*actual)[number], {})) {
+            function.emitError("with its size ")
+                << size << " made symbolic and " << m
+                << (fuse ? ", fused" : ", unfused") << ", on " << threads
+                << " threads: result " << number << " " << *difference
+                << ", seed " << seed;
+            return Symbolic::wrong;
+          }
+      }
+    }
+  }
+  return Symbolic::same;
+}
+
+} // namespace tessera::numerics
