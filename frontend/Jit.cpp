@@ -1,11 +1,11 @@
 // Tracing of functions into programs, and their calls.
 #include "tessera/Jit.h"
 
+#include "dialects/Tessera/Transforms/Generalise.h"
 #include "frontend/Cells.h"
 #include "frontend/Evaluate.h"
 #include "frontend/Program.h"
 #include "frontend/Recording.h"
-#include "dialects/Tessera/Transforms/Generalise.h"
 #include "lowering/Dump.h"
 #include "runtime/Allocator.h"
 #include "tessera/Creation.h"
@@ -524,8 +524,7 @@ std::shared_ptr<const JitProgram> JitTrace::unite(JitTrace &first,
     out << diagnostic;
     return success();
   });
-  auto module =
-      ir::generalise(*a.module, *b.module, a.batch, b.batch, "batch");
+  auto module = ir::generalise(*a.module, *b.module, a.batch, b.batch, "batch");
   if (failed(module))
     refuse(text);
   program.symbolic = true;

@@ -3,6 +3,7 @@
 #include "dialects/Tessera/IR/Symbols.h"
 #include "dialects/Tessera/IR/Tessera.h"
 #include "lowering/Dump.h"
+#include "lowering/Kernels/Symbolic.h"
 #include "lowering/Math/ExpandMath.h"
 #include "lowering/Pipeline.h"
 #include "lowering/Plan/PlanMemory.h"
@@ -192,6 +193,7 @@ private:
   compileAnew(const std::string &key) {
     if (failed(runStages(Stage::plan)))
       return failure();
+    limitSymbols();
     std::vector<KernelJob> jobs = kernelJobs(mainFunction(module), target);
     auto kernels = compileKernels(jobs, compile);
     if (!kernels)
@@ -242,6 +244,21 @@ private:
     for (ir::SymbolRange &range : *ranges)
       symbols.push_back({range.name, range.least, range.why});
     return success();
+  }
+
+  /// The code of a sum over a symbol covers so many elements.
+  void limitSymbols() {
+    mainFunction(module).walk([&](ir::ReduceOp op) {
+      int64_t count = 1;
+      for (int64_t dim : op.getDims())
+        count *= ir::tensorType(op.getX()).getDimSize(dim);
+      ir::Extent extent = ir::extentOf(count);
+      if (!extent.isSymbolic() || extent.symbol >= symbols.size())
+        return;
+      int64_t &most = symbols[extent.symbol].most;
+      most = std::min(most, (lowering::kMostReduced - extent.constant) /
+                                extent.coefficient);
+    });
   }
 
   LogicalResult advance(Stage next) {

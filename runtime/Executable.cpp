@@ -105,8 +105,6 @@ std::string Executable::nameOf(size_t input) const {
 }
 
 void Executable::checkDims(const int64_t *dims) const {
-  // As far as the code of reductions goes.
-  constexpr int64_t kMost = int64_t(1) << 30;
   if (!dims)
     fail("called without its symbolic dimensions");
   for (size_t s = 0; s < theInfo.symbols.size(); ++s) {
@@ -115,9 +113,9 @@ void Executable::checkDims(const int64_t *dims) const {
       fail(symbol.name + " is " + std::to_string(dims[s]) +
            ", and must be at least " + std::to_string(symbol.least) +
            (symbol.why.empty() ? "" : ": below that " + symbol.why));
-    if (dims[s] > kMost)
+    if (dims[s] > symbol.most)
       fail(symbol.name + " is " + std::to_string(dims[s]) +
-           ", and must be at most " + std::to_string(kMost));
+           ", and must be at most " + std::to_string(symbol.most));
   }
 }
 

@@ -50,12 +50,13 @@ struct SymbolicDim {
   }
 };
 
-// A symbol of a program: its name, the least size it may have, and what is
-// wrong with a smaller one.
+// A symbol of a program: its name, the least size it may have, what is wrong
+// with a smaller one, and the greatest that the code covers.
 struct SymbolInfo {
   std::string name;
   int64_t least = 0;
   std::string why = {};
+  int64_t most = int64_t(1) << 30;
 };
 
 } // namespace tessera::runtime

@@ -188,8 +188,9 @@ private:
     };
     AttrTypeReplacer replacer;
     replacer.addReplacement([&](MemRefType type) -> std::optional<Type> {
-      return MemRefType::Builder(type).setShape(
-          llvm::map_to_vector(type.getShape(), hidden));
+      auto shape = llvm::map_to_vector(type.getShape(), hidden);
+      return MemRefType::get(shape, type.getElementType(), type.getLayout(),
+                             type.getMemorySpace());
     });
     replacer.addReplacement(
         [&](DenseI64ArrayAttr attribute) -> std::optional<Attribute> {
@@ -249,7 +250,7 @@ FailureOr<OwningOpRef<ModuleOp>> emitSymbolic(KernelOp kernel, unsigned symbols,
   if (failed(again))
     return failure();
   if (textOf(**module) != textOf(**again)) {
-    if (getenv("TESSERA_DEBUG_SYMBOLIC"))
+    if (getenv("TESSERA_DEBUG_SYMBOLIC")) // XXX
       llvm::errs() << textOf(**module) << "\n=====\n" << textOf(**again);
     return kernel.emitOpError(
         "has a symbolic dimension where the code of its kind of kernel needs "

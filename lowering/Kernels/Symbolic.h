@@ -21,6 +21,10 @@ namespace tessera::lowering {
 /// Elements of a buffer in its memref type, if they are known only at run time.
 constexpr int64_t kUnknownElements = int64_t(1) << 40;
 
+/// Elements that one sum over a symbolic dimension may have: three levels of
+/// chunks of 1,024, each of which is not full.
+constexpr int64_t kMostReduced = (int64_t(1) << 30) - 2048;
+
 /// A number as a formula of the symbols.
 runtime::SizeFormula formulaOf(int64_t number);
 /// times * ceil(number / divisor); only one of `number` and `times` may be

@@ -302,8 +302,30 @@ void restate(Operation *root, unsigned symbols) {
   });
 }
 
+/// Whether an op reads a tensor without elements for those of its result. The
+/// static program is another one then, which does not read it.
+static bool readsNothing(Operation *op, ArrayRef<int64_t> dims) {
+  auto elements = [&](Value value) {
+    int64_t product = 1;
+    for (int64_t size : tensorType(value).getShape())
+      product *= extentOf(size).at(dims);
+    return product;
+  };
+  return isa<PadOp, ConcatOp, DynamicUpdateSliceOp>(op) &&
+         elements(op->getResult(0)) > 0 &&
+         llvm::any_of(op->getOperands(), [&](Value operand) {
+           return isSymbolic(operand.getType()) && elements(operand) == 0;
+         });
+}
+
 /// What is wrong with the program for these sizes; empty if nothing is.
 static std::string faultAt(ModuleOp module, ArrayRef<int64_t> dims) {
+  WalkResult walked = module.walk([&](Operation *op) {
+    return readsNothing(op, dims) ? WalkResult::interrupt()
+                                  : WalkResult::advance();
+  });
+  if (walked.wasInterrupted())
+    return "an empty tensor would be padded, joined or put into another";
   OwningOpRef<ModuleOp> program = module.clone();
   instantiate(*program, dims);
   std::string text;
