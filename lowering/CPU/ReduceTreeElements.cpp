@@ -19,6 +19,9 @@ static constexpr int64_t kShortRun = 8;
 
 bool Elements::isDirect(ArrayRef<Reducer> reducers, int64_t count,
                         int64_t lanes, int64_t runLength) {
+  // The last chunk's length is known at run time alone.
+  if (isSymbolic(count))
+    return false;
   int64_t bytes = 0;
   for (const Reducer &reducer : reducers)
     bytes = std::max(bytes, runLength * reducer.bytes());
@@ -152,7 +155,8 @@ void Elements::prepareGroup(OpBuilder &b, LaneIndex begin, int64_t length,
 Value Elements::endOf(OpBuilder &b, LaneIndex begin, int64_t length) const {
   LaneMath lane(b, loc);
   Value end = lane.addConstant({begin.base, 0, 1}, length).base;
-  if (getConstantIntValue(begin.base) || count % length == 0)
+  if (!isSymbolic(count) &&
+      (getConstantIntValue(begin.base) || count % length == 0))
     return end;
   return arith::MinSIOp::create(b, loc, end, lane.number(count));
 }

@@ -82,6 +82,24 @@ static bool isSmall(func::FuncOp function) {
   });
 }
 
+std::optional<Variant> symbolicVariant(func::FuncOp function) {
+  int64_t size = leadingSize(function);
+  if (size == 0)
+    return std::nullopt;
+  ir::StandIns standIns(1);
+  OwningOpRef<ModuleOp> general = generalised(function, size);
+  if (!general)
+    return std::nullopt;
+  ir::writeSymbols(*general);
+  std::string error;
+  FailureOr<Program> program = compile(*general, /*fuse=*/true, error);
+  if (failed(program))
+    return std::nullopt;
+  return Variant{"symbolic", [program = *program, size](const Tensors &inputs) {
+                   return run(program, inputs, 2, size);
+                 }};
+}
+
 Symbolic checkSymbolic(func::FuncOp function, uint64_t seed) {
   int64_t size = leadingSize(function);
   if (size == 0 || !function.getOps<ir::KernelOp>().empty())

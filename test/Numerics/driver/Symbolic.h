@@ -3,6 +3,8 @@
 #define TESSERA_TEST_NUMERICS_SYMBOLIC_H
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "test/Numerics/driver/Devices.h"
+#include <optional>
 
 namespace tessera::numerics {
 
@@ -15,6 +17,10 @@ enum class Symbolic { same, impossible, refused, wrong };
 /// do not fit for others, is impossible; one that does not compile is refused,
 /// for a reason that is printed.
 Symbolic checkSymbolic(mlir::func::FuncOp function, uint64_t seed);
+
+/// The function with its leading size made symbolic, compiled, and run at that
+/// size; nothing where that is impossible or refused.
+std::optional<Variant> symbolicVariant(mlir::func::FuncOp function);
 
 } // namespace tessera::numerics
 

@@ -117,10 +117,11 @@ TEST(SymbolicTest, refusesASizeThatLeaks) {
 }
 
 TEST(SymbolicTest, namesTheConstraint) {
-  auto first = jit([](Tensor x) { return x.index(slice(3)) * 2.f; },
-                   {.symbolic = true});
+  auto first =
+      jit([](Tensor x) { return x.index(slice(3)) * 2.f; }, {.symbolic = true});
   EXPECT_EQ(first(images(4)).shape(), Shape({3, 8}));
-  EXPECT_NE(errorOf([&] { first(images(2)); })
-                .find("batch is 2, and must be at least 3"),
+  EXPECT_NE(errorOf([&] {
+              first(images(2));
+            }).find("batch is 2, and must be at least 3"),
             std::string::npos);
 }
