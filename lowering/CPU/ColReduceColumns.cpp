@@ -196,11 +196,15 @@ void ColumnLaunches::emitUnit(const Level &level, Value unit) {
   Value firstRow = lane.mulConstant({chunk, 0, 1}, kTreeChunk).base;
   Value endRow = lane.addConstant({firstRow, 0, 1}, kTreeChunk).base;
   int64_t wholeRows = level.count / kTreeGroup * kTreeGroup;
-  Value count = countOf(level), wholeEnd = lane.number(wholeRows);
-  if (kernel.grows())
+  Value count, wholeEnd;
+  if (kernel.grows()) {
+    count = countOf(level);
     wholeEnd =
         lane.mulConstant({lane.divide(count, kTreeGroup), 0, 1}, kTreeGroup)
             .base;
+  } else {
+    wholeEnd = lane.number(wholeRows);
+  }
   endRow = arith::MinSIOp::create(b(), loc, endRow, wholeEnd);
   buildLoop(b(), loc, firstRow, endRow, kTreeGroup, [&](Value row) {
     LaneMath inside(b(), loc);

@@ -17,6 +17,8 @@ namespace tessera::lowering {
 SizeFormula formulaOf(int64_t number) { return ceilOf(number, 1); }
 
 SizeFormula ceilOf(int64_t number, int64_t divisor, int64_t times) {
+  if (times == 0)
+    return {};
   Extent size = extentOf(number), factor = extentOf(times);
   if (!size.isSymbolic() && !factor.isSymbolic())
     return {times * int64_t(llvm::divideCeil(number, divisor)), {}};

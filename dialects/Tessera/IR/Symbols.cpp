@@ -53,7 +53,7 @@ Extent extentOf(int64_t number) {
   int64_t least = kMostConstant;
   for (unsigned symbol = 0; symbol < activeSymbols; ++symbol) {
     int64_t unit = standIn(symbol), half = number < 0 ? -unit / 2 : unit / 2;
-    int64_t coefficient = number / unit + number % unit / half,
+    int64_t coefficient = (number + half) / unit,
             constant = number - coefficient * unit;
     if (coefficient == 0 || std::abs(constant) >= least)
       continue;
