@@ -93,10 +93,12 @@ def Tessera_ConstantOp : Tessera_TensorOp<"constant", Indexing # [NonDifferentia
 }
 
 def Tessera_ExtentOp : Tessera_TensorOp<"extent", Indexing # [NonDifferentiable]> {
-  let summary = "A symbolic dimension as a number: `coefficient` times that of `symbol`";
-  let arguments = (ins I64Attr:$symbol, I64Attr:$coefficient);
+  let summary = "The number of elements of a tensor of type `of`, everywhere; narrow integers wrap";
+  let description = [{ A constant, but where a dimension of `of` is a symbol, as in a mean over it. }];
+  let arguments = (ins TypeAttrOf<Tessera_Tensor>:$of);
   let results = (outs Tessera_NumberTensor:$y);
-  let assemblyFormat = "attr-dict `:` type($y)";
+  let assemblyFormat = "$of attr-dict `:` type($y)";
+  let hasFolder = 1;
 }
 
 def Tessera_RandomBitsOp : Tessera_TensorOp<"random_bits", Indexing # [NonDifferentiable]> {

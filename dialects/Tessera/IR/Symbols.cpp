@@ -48,7 +48,7 @@ int64_t numberOf(Extent extent) {
 
 Extent extentOf(int64_t number) {
   Extent best{0, number, 0};
-  if (std::abs(number) < kMostConstant || number == ShapedType::kDynamic)
+  if (ShapedType::isDynamic(number) || std::abs(number) < kMostConstant)
     return best;
   int64_t least = kMostConstant;
   for (unsigned symbol = 0; symbol < activeSymbols; ++symbol) {
