@@ -1,6 +1,5 @@
 // Where each result element of an indexing op comes from.
 #include "dialects/Tessera/IR/ScalarBuilder.h"
-#include "dialects/Tessera/IR/Symbols.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -239,8 +238,7 @@ FailureOr<Value> ConstantOp::buildAt(OpBuilder &b, Location loc,
 FailureOr<Value> ExtentOp::buildAt(OpBuilder &b, Location loc,
                                    ArrayRef<LaneIndex>, int64_t lanes,
                                    ReadOperand) {
-  int64_t number =
-      numberOf({int64_t(getCoefficient()), 0, unsigned(getSymbol())});
+  int64_t number = cast<RankedTensorType>(getOf()).getNumElements();
   return materialize(b, loc, LaneMath(b, loc).constant(number), lanes,
                      tensorType(getY()).getElementType());
 }

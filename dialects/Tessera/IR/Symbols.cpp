@@ -275,23 +275,6 @@ LogicalResult verifySymbols(func::FuncOp function) {
 
 void instantiate(ModuleOp module, ArrayRef<int64_t> dims) {
   replaceSizes(module, [&](int64_t size) { return extentOf(size).at(dims); });
-  module.walk([&](ExtentOp op) {
-    OpBuilder builder(op);
-    int64_t number = op.getCoefficient() * dims[op.getSymbol()];
-    auto type = tensorType(op.getY());
-    TypedAttr value;
-    if (auto real = dyn_cast<FloatType>(type.getElementType())) {
-      APFloat exact(real.getFloatSemantics());
-      exact.convertFromAPInt(APInt(64, number, true), /*IsSigned=*/true,
-                             APFloat::rmNearestTiesToEven);
-      value = builder.getFloatAttr(real, exact);
-    } else {
-      value = builder.getIntegerAttr(type.getElementType(), number);
-    }
-    op.replaceAllUsesWith(
-        ConstantOp::create(builder, op.getLoc(), type, value).getResult());
-    op.erase();
-  });
 }
 
 void restate(Operation *root, unsigned symbols) {

@@ -123,8 +123,8 @@ private:
     if (!extent || extent->constant != 0)
       return false;
     OpBuilder builder(x);
-    auto op = ExtentOp::create(builder, x.getLoc(), x.getType(), 0,
-                               extent->coefficient);
+    auto of = RankedTensorType::get({numberOf(*extent)}, builder.getI1Type());
+    auto op = ExtentOp::create(builder, x.getLoc(), x.getType(), of);
     x.getResult().replaceAllUsesWith(op.getResult());
     whole.map(y.getResult(), op.getResult());
     x.erase();
