@@ -251,13 +251,10 @@ FailureOr<OwningOpRef<ModuleOp>> emitSymbolic(KernelOp kernel, unsigned symbols,
   FailureOr<OwningOpRef<ModuleOp>> again = emitOnce(other, symbols, emit);
   if (failed(again))
     return failure();
-  if (textOf(**module) != textOf(**again)) {
-    if (getenv("TESSERA_DEBUG_SYMBOLIC")) // XXX
-      llvm::errs() << textOf(**module) << "\n=====\n" << textOf(**again);
+  if (textOf(**module) != textOf(**again))
     return kernel.emitOpError(
         "has a symbolic dimension where the code of its kind of kernel needs "
         "a size that is known");
-  }
   return module;
 }
 
