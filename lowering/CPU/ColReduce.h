@@ -3,7 +3,7 @@
 #ifndef TESSERA_LOWERING_CPU_COLREDUCE_H
 #define TESSERA_LOWERING_CPU_COLREDUCE_H
 
-#include "dialects/Tessera/IR/Symbols.h"
+#include "dialects/Tessera/IR/StandIns.h"
 #include "lowering/CPU/ReduceTree.h"
 #include "lowering/CodeGen/Target.h"
 #include "lowering/Kernels/FusedBody.h"

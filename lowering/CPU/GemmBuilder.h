@@ -1,8 +1,7 @@
 // Internal to the Gemm emitter: a function builder and what its parts share.
 #pragma once
-#include "dialects/Tessera/IR/Symbols.h"
 #include "lowering/CPU/GemmPlan.h"
-#include "lowering/Kernels/Symbolic.h"
+#include "lowering/CodeGen/Formula.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"

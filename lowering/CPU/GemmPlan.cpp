@@ -1,10 +1,8 @@
 // Chooses the schedule of a Gemm from its shape and facts of the target.
 #include "lowering/CPU/GemmPlan.h"
-#include "dialects/Tessera/IR/Symbols.h"
+#include "dialects/Tessera/IR/StandIns.h"
 #include "llvm/Support/MathExtras.h"
 
-using namespace llvm;
-using tessera::ir::likely;
 namespace tessera::lowering::cpu {
 namespace {
 
@@ -223,9 +221,9 @@ GemmTarget factsOf(const TargetInfo &target) {
 
 GemmPlan planGemm(const GemmShape &shape, const GemmTarget &target,
                   bool producesA, bool producesB, bool heavyStore) {
-  if (llvm::any_of(ArrayRef{shape.batch, shape.m, shape.n, shape.k},
-                   [](int64_t size) { return ir::isSymbolic(size); }))
-    return planSymbolic(shape, target, heavyStore);
+  for (int64_t size : {shape.batch, shape.m, shape.n, shape.k})
+    if (ir::isSymbolic(size))
+      return planSymbolic(shape, target, heavyStore);
   return Planner(shape, target, producesA, producesB, heavyStore).choose();
 }
 

@@ -2,7 +2,7 @@
 // places.
 #include "lowering/CPU/ReduceTreeElements.h"
 #include "dialects/Tessera/IR/ScalarBuilder.h"
-#include "dialects/Tessera/IR/Symbols.h"
+#include "dialects/Tessera/IR/StandIns.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include <numeric>
 

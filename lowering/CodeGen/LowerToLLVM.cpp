@@ -1,8 +1,8 @@
 // The lowering of kernel modules: expand what has no direct counterpart,
 // structured control flow, everything to LLVM.
 #include "lowering/CodeGen/LowerToLLVM.h"
+#include "lowering/CodeGen/Formula.h"
 #include "lowering/CodeGen/VerifyKernel.h"
-#include "lowering/Kernels/Symbolic.h"
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"

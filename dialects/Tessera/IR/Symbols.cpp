@@ -1,4 +1,4 @@
-// Stand-ins, and the two forms of a program with symbolic dimensions.
+// The two forms of a program with symbolic dimensions, and its other sizes.
 #include "dialects/Tessera/IR/Symbols.h"
 #include "dialects/Tessera/IR/Tessera.h"
 #include "mlir/IR/AttrTypeSubElements.h"
@@ -9,69 +9,10 @@ using namespace mlir;
 
 namespace tessera::ir {
 
-//===-- Stand-ins --===//
-
-/// Primes above the size of any tensor that a program states. Those of the two
-/// sets leave other remainders by 3, 5, 7 and the powers of two from 2 on, and
-/// so are rounded and divided differently.
-static constexpr int64_t kStandIns[2][kMaxSymbols] = {
-    {8847634001, 9706627097, 11081016481, 12283607081},
-    {14688788459, 15719581231, 16406775731, 13657996087}};
-
-/// Constants that may stand beside a symbol: more than any offset inside a
-/// tensor, less than half a stand-in.
-static constexpr int64_t kMostConstant = int64_t(1) << 31;
-
-static thread_local unsigned activeSymbols = 0;
-static thread_local StandIns::Set activeSet = StandIns::first;
-
-StandIns::StandIns(unsigned symbols, Set set)
-    : outerCount(activeSymbols), outerSet(activeSet) {
-  activeSymbols = symbols;
-  activeSet = set;
-}
-
-StandIns::~StandIns() {
-  activeSymbols = outerCount;
-  activeSet = outerSet;
-}
-
-unsigned StandIns::count() { return activeSymbols; }
-
-int64_t standIn(unsigned symbol) { return kStandIns[activeSet][symbol]; }
-
-int64_t numberOf(Extent extent) {
-  return extent.constant + (extent.isSymbolic()
-                                ? extent.coefficient * standIn(extent.symbol)
-                                : 0);
-}
-
-Extent extentOf(int64_t number) {
-  Extent best{0, number, 0};
-  if (ShapedType::isDynamic(number) || std::abs(number) < kMostConstant)
-    return best;
-  int64_t least = kMostConstant;
-  for (unsigned symbol = 0; symbol < activeSymbols; ++symbol) {
-    int64_t unit = standIn(symbol), half = number < 0 ? -unit / 2 : unit / 2;
-    int64_t coefficient = (number + half) / unit,
-            constant = number - coefficient * unit;
-    if (coefficient == 0 || std::abs(constant) >= least)
-      continue;
-    least = std::abs(constant);
-    best = {coefficient, constant, symbol};
-  }
-  return best;
-}
-
 bool isSymbolic(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   return tensor && llvm::any_of(tensor.getShape(),
                                 [](int64_t size) { return isSymbolic(size); });
-}
-
-int64_t likely(int64_t number) {
-  Extent extent = extentOf(number);
-  return extent.constant + 64 * extent.coefficient;
 }
 
 std::string sizeText(int64_t number) {

@@ -1,68 +1,21 @@
-// Symbolic dimensions: the numbers that stand for them while a program is
-// compiled, and the form in which files show them.
-//
-// A size that is known only when the program is called is, inside the compiler,
-// a number like any other: a prime of 33 bits, its stand-in. So every shape
-// rule, folder and cost works on it as it is. What is computed from it by sums
-// and products is read back as `coefficient * symbol + constant`; what is not
-// (a quotient, a rounded size) differs between the two sets of stand-ins, which
-// is how code that is wrong for other sizes is found (see
-// lowering/Kernels/Symbolic.h). Files show a stand-in as `?`.
+// Programs with symbolic dimensions: the form in which files show them, with
+// `?`, and the form with stand-ins in which they are compiled.
 #ifndef TESSERA_IR_SYMBOLS_H
 #define TESSERA_IR_SYMBOLS_H
 
+#include "dialects/Tessera/IR/StandIns.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/BuiltinTypes.h"
 
 namespace tessera::ir {
 
-/// Symbols that a program has at most.
-constexpr unsigned kMaxSymbols = 4;
-
 /// The attribute of an argument that names the symbols of its dimensions, and
 /// that of the function that lists them in the order of `dims`.
 constexpr llvm::StringLiteral kSymbols = "tessera.symbols";
 
-/// coefficient * symbol + constant.
-struct Extent {
-  int64_t coefficient = 0, constant = 0;
-  unsigned symbol = 0;
-
-  bool isSymbolic() const { return coefficient != 0; }
-  int64_t at(llvm::ArrayRef<int64_t> dims) const {
-    return constant + (isSymbolic() ? coefficient * dims[symbol] : 0);
-  }
-};
-
-/// While it lives, this thread reads numbers as made of the stand-ins of one
-/// set for `symbols` symbols. Without one every number is just that.
-class StandIns {
-public:
-  enum Set : unsigned { first, second };
-  explicit StandIns(unsigned symbols, Set set = first);
-  ~StandIns();
-  StandIns(const StandIns &) = delete;
-  StandIns &operator=(const StandIns &) = delete;
-
-  /// Symbols that this thread's numbers are made of.
-  static unsigned count();
-
-private:
-  unsigned outerCount;
-  Set outerSet;
-};
-
-/// The stand-in of a symbol, and the number that stands for an extent.
-int64_t standIn(unsigned symbol);
-int64_t numberOf(Extent extent);
-/// What a number stands for.
-Extent extentOf(int64_t number);
-inline bool isSymbolic(int64_t number) { return extentOf(number).isSymbolic(); }
+/// Whether a type has a dimension that is made of a stand-in.
 bool isSymbolic(mlir::Type type);
-
-/// A size to decide by what is fast: that of a symbol of middling size.
-int64_t likely(int64_t number);
 
 /// A size as users read it: `64`, `?`, `4 * ?`; `?1` for the second symbol.
 std::string sizeText(int64_t number);

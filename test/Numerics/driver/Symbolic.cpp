@@ -45,8 +45,9 @@ static OwningOpRef<ModuleOp> generalised(func::FuncOp function, int64_t size) {
       main.removeArgAttr(i, "test.values");
   for (unsigned i = 0; i < main.getNumResults(); ++i)
     main.removeResultAttr(i, StringAttr::get(main.getContext(), "test.expect"));
-  ir::replaceSizes(
-      *module, [&](int64_t dim) { return dim == size ? ir::standIn(0) : dim; });
+  ir::replaceSizes(*module, [&](int64_t dim) {
+    return dim == size ? ir::StandIns::of(0) : dim;
+  });
   ScopedDiagnosticHandler silent(function.getContext(),
                                  [](Diagnostic &) { return success(); });
   if (failed(verify(*module)) || failed(ir::verifySymbols(main)))
