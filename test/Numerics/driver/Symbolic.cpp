@@ -7,6 +7,7 @@
 #include "runtime/Executable.h"
 #include "test/Numerics/driver/Compare.h"
 #include "test/Numerics/driver/Inputs.h"
+#include "test/Numerics/driver/Random.h"
 
 using namespace mlir;
 
@@ -106,6 +107,70 @@ std::optional<Variant> symbolicVariant(func::FuncOp function) {
                  }};
 }
 
+namespace {
+/// One function, compiled for all sizes in one way.
+class Comparison {
+public:
+  Comparison(func::FuncOp function, int64_t size, ModuleOp general, bool fuse,
+             uint64_t seed)
+      : function(function), size(size), general(general), fuse(fuse),
+        seed(seed) {}
+
+  Symbolic run(ArrayRef<int64_t> sizes) {
+    OwningOpRef<ModuleOp> written = general.clone();
+    ir::writeSymbols(*written);
+    std::string error;
+    FailureOr<Program> program = compile(*written, fuse, error);
+    if (failed(program)) {
+      llvm::outs() << "refused: " << function.getName() << ": " << error
+                   << "\n";
+      return Symbolic::refused;
+    }
+    for (int64_t m : sizes)
+      if (m >= (*program)->info().symbols[0].least &&
+          failed(compareAt(*program, m)))
+        return Symbolic::wrong;
+    return Symbolic::same;
+  }
+
+private:
+  LogicalResult compareAt(const Program &symbolic, int64_t m) {
+    OwningOpRef<ModuleOp> program = general.clone();
+    ir::instantiate(*program, m);
+    auto main = program->lookupSymbol<func::FuncOp>("main");
+    if (!isSmall(main))
+      return success();
+    Bytes inputs = makeInputs(main, kDraws[size_t(m) % std::size(kDraws)],
+                              seed + uint64_t(m));
+    auto types = llvm::to_vector(main.getResultTypes());
+    ir::StandIns none(0);
+    std::string error;
+    FailureOr<Program> fixed = compile(*program, fuse, error);
+    if (failed(fixed))
+      return success(); // The static program may be refused for its size.
+    auto expected = numerics::run(*fixed, inputs, 1, m);
+    for (int threads : {1, 3}) {
+      auto actual = numerics::run(symbolic, inputs, threads, m);
+      for (auto [number, type] : llvm::enumerate(types))
+        if (auto difference = firstDifference(type, (*expected)[number],
+                                              (*actual)[number], {}))
+          return function.emitError("with its size ")
+                 << size << " made symbolic and " << m
+                 << (fuse ? ", fused" : ", unfused") << ", on " << threads
+                 << " threads: result " << number << " " << *difference
+                 << ", seed " << seed;
+    }
+    return success();
+  }
+
+  func::FuncOp function;
+  int64_t size;
+  ModuleOp general;
+  bool fuse;
+  uint64_t seed;
+};
+} // namespace
+
 Symbolic checkSymbolic(func::FuncOp function, uint64_t seed) {
   int64_t size = leadingSize(function);
   if (size == 0 || !function.getOps<ir::KernelOp>().empty())
@@ -114,49 +179,13 @@ Symbolic checkSymbolic(func::FuncOp function, uint64_t seed) {
   OwningOpRef<ModuleOp> general = generalised(function, size);
   if (!general)
     return Symbolic::impossible;
-  for (bool fuse : {true, false}) {
-    std::string error;
-    OwningOpRef<ModuleOp> written = general->clone();
-    ir::writeSymbols(*written);
-    FailureOr<Program> symbolic = compile(*written, fuse, error);
-    if (failed(symbolic)) {
-      llvm::outs() << "refused: " << function.getName() << ": " << error
-                   << "\n";
-      return Symbolic::refused;
-    }
-    int64_t least = (*symbolic)->info().symbols[0].least;
-    for (int64_t m : kSizes) {
-      if (m < least)
-        continue;
-      OwningOpRef<ModuleOp> program = general->clone();
-      ir::instantiate(*program, m);
-      auto main = program->lookupSymbol<func::FuncOp>("main");
-      if (!isSmall(main))
-        continue;
-      Bytes inputs = makeInputs(main, kDraws[size_t(m) % std::size(kDraws)],
-                                seed + uint64_t(m));
-      auto types = llvm::to_vector(main.getResultTypes());
-      ir::StandIns none(0);
-      FailureOr<Program> fixed = compile(*program, fuse, error);
-      if (failed(fixed))
-        continue; // The static program may be refused for its size.
-      auto expected = run(*fixed, inputs, 1, m);
-      for (int threads : {1, 3}) {
-        auto actual = run(*symbolic, inputs, threads, m);
-        for (auto [number, type] : llvm::enumerate(types))
-          if (auto difference = firstDifference(type, (*expected)[number],
-                                                (*actual)[number], {})) {
-            function.emitError("with its size ")
-                << size << " made symbolic and " << m
-                << (fuse ? ", fused" : ", unfused") << ", on " << threads
-                << " threads: result " << number << " " << *difference
-                << ", seed " << seed;
-            return Symbolic::wrong;
-          }
-      }
-    }
-  }
-  return Symbolic::same;
+  // None and one, and three others, so that a run takes little time.
+  Random random(seed + function.getName().size());
+  SmallVector<int64_t> sizes{0, 1};
+  for (int i = 0; i < 3; ++i)
+    sizes.push_back(kSizes[random.below(std::size(kSizes))]);
+  return Comparison(function, size, *general, random.below(4) != 0, seed)
+      .run(sizes);
 }
 
 } // namespace tessera::numerics
