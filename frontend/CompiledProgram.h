@@ -44,6 +44,8 @@ public:
   std::vector<Loan> loans;
   size_t numResults = 0;
   std::shared_ptr<runtime::Executable> executable; ///< null without outputs
+  /// Compiled for every batch size.
+  bool symbolic = false;
 };
 
 } // namespace tessera::detail

@@ -1,12 +1,15 @@
 // Tracing of functions into programs, and their calls.
 #include "tessera/Jit.h"
 
+#include "dialects/Tessera/Transforms/Generalise.h"
 #include "frontend/CompiledProgram.h"
 #include "frontend/Evaluate.h"
 #include "frontend/Program.h"
 #include "frontend/ProgramFile.h"
 #include "frontend/Recording.h"
+#include "lowering/CodeGen/UserPlace.h"
 #include "runtime/Allocator.h"
+#include "tessera/Creation.h"
 
 using namespace mlir;
 
@@ -21,13 +24,38 @@ void sign(JitCall &call, const Tensor &tensor) {
     return;
   }
   call.signature.push_back(uint64_t(impl->dtype) << 32 | impl->shape.size());
-  for (int64_t size : impl->shape)
+  std::span<const int64_t> sizes(impl->shape);
+  if (call.symbolic && !sizes.empty()) {
+    if (call.batch < 0)
+      call.batch = sizes[0];
+    if (sizes[0] == call.batch) {
+      call.signature.push_back(~uint64_t(1));
+      sizes = sizes.subspan(1);
+    }
+  }
+  for (int64_t size : sizes)
     call.signature.push_back(uint64_t(size));
 }
 
 void sign(JitCall &call, const Variable &variable) {
   call.signature.push_back(reinterpret_cast<uintptr_t>(variable.cell().get()));
+  bool symbolic = std::exchange(call.symbolic, false);
   sign(call, variable.value());
+  call.symbolic = symbolic;
+}
+
+/// Whether an argument has the batch size of a symbolic call.
+static bool hasBatch(const JitCall &call, const Tensor &tensor) {
+  TensorImpl *impl = tensor.handle().get();
+  return call.symbolic && impl && !impl->shape.empty() &&
+         impl->shape[0] == call.batch;
+}
+
+std::pair<int64_t, int64_t> tracedBatches(const JitCall &call) {
+  // Sizes of 0 and 1 are treated in ways of their own. The second is such that
+  // what is divided, rounded or limited differs in another way than the sizes.
+  int64_t one = call.batch >= 2 ? call.batch : 6;
+  return {one, 2 * one + 3};
 }
 
 void signBytes(JitCall &call, const void *data, size_t bytes) {
@@ -93,14 +121,19 @@ public:
     if (call.donated.size() > 0)
       take();
     try {
+      const int64_t *dims = program.symbolic ? &call.batch : nullptr;
       runtime::Status status =
-          program.executable->run(inputs, outputs, threads);
+          program.executable->run(inputs, outputs, threads, dims);
       if (!status.ok())
         throw InternalError(errorPlace(place), program.name,
                             "the compiled program failed with code " +
                                 std::to_string(status.code));
     } catch (const runtime::OutOfMemoryError &error) {
       throw OutOfMemory(errorPlace(place), program.name, error.what());
+    } catch (const std::length_error &error) {
+      throw OutOfMemory(errorPlace(place), program.name, error.what());
+    } catch (const std::invalid_argument &error) {
+      throw ShapeError(errorPlace(place), program.name, error.what());
     }
     taken.clear();
   }
@@ -120,7 +153,13 @@ public:
 private:
   Tensor output(size_t i) {
     const ValueType &type = program.outputs[i];
-    return makeTensor(std::move(outputs[i]), type.shape, type.dtype, Device());
+    if (!program.symbolic)
+      return makeTensor(std::move(outputs[i]), type.shape, type.dtype,
+                        Device());
+    std::vector<int64_t> shape =
+        program.executable->info().outputs[i].shapeAt(&call.batch);
+    return makeTensor(std::move(outputs[i]), Shape(std::move(shape)),
+                      type.dtype, Device());
   }
 
   /// Finds the bytes of all inputs that are no loans.
@@ -358,14 +397,25 @@ struct JitTrace::State {
   std::vector<std::shared_ptr<Cell>> locals; ///< not to be written
   std::vector<Tensor> cellInputs; ///< what stands for `program->cells`
   std::vector<Tensor> cellValues; ///< what they held when they were read
+  // Of a half: the batch size, and the module in a context that both share.
+  int64_t batch = -1;
+  std::shared_ptr<MLIRContext> context;
+  OwningOpRef<ModuleOp> module;
 };
 
 JitTrace::JitTrace(const JitCall &call, const char *name,
-                   std::source_location place) {
+                   std::source_location place, int64_t batch) {
   std::vector<Tensor> arguments;
-  for (const Tensor *tensor : call.tensors.items())
+  for (const Tensor *tensor : call.tensors.items()) {
     arguments.push_back(*tensor);
+    if (batch < 0 || !hasBatch(call, *tensor))
+      continue;
+    Shape shape = tensor->handle()->shape;
+    shape[0] = batch;
+    arguments.back() = zeros(shape, tensor->handle()->dtype, place);
+  }
   state = std::make_unique<State>(call, arguments, name, place);
+  state->batch = batch;
 }
 
 JitTrace::~JitTrace() = default;
@@ -410,6 +460,62 @@ JitTrace::finish(std::span<const Tensor> results) {
     state->program->executable = executableFor(trace, slice, state->place);
   // What the function wrote is written by the program, when it runs.
   return state->program;
+}
+
+void JitTrace::finishHalf(std::span<const Tensor> results,
+                          const JitTrace *first) {
+  std::vector<Tensor> roots = state->end(results);
+  Trace &trace = Trace::current();
+  TraceLock lock(trace);
+  Slice slice = state->slice(roots);
+  state->context =
+      first ? first->state->context
+            : std::make_shared<MLIRContext>(MLIRContext::Threading::DISABLED);
+  if (!roots.empty())
+    state->module = copySlice(slice, *state->context);
+}
+
+/// Inputs of two tracings are the same, and so is what is bound to them.
+static bool areAlike(const Source &a, const Source &b) {
+  if (a.kind != b.kind || a.index != b.index ||
+      a.bytes.bytes() != b.bytes.bytes())
+    return false;
+  return a.bytes.data() == b.bytes.data() || a.bytes.bytes() == 0 ||
+         std::memcmp(a.bytes.data(), b.bytes.data(), a.bytes.bytes()) == 0;
+}
+
+std::shared_ptr<const JitProgram> JitTrace::unite(JitTrace &first,
+                                                  JitTrace &second) {
+  State &a = *first.state, &b = *second.state;
+  CompiledProgram &program = *a.program;
+  const CompiledProgram &other = *b.program;
+  auto refuse = [&](const std::string &what) {
+    throw TraceError(errorPlace(a.place), "jit", what);
+  };
+  if (program.cells != other.cells || program.written != other.written)
+    refuse("the function reads or assigns other variables for other batch "
+           "sizes");
+  if (program.sources.size() != other.sources.size() ||
+      !std::equal(program.sources.begin(), program.sources.end(),
+                  other.sources.begin(), areAlike))
+    refuse("a number or tensor that the function makes depends on the batch "
+           "size: it is compiled once for all of them");
+  if (!a.module)
+    return a.program;
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  ScopedDiagnosticHandler handler(a.context.get(), [&](Diagnostic &diagnostic) {
+    if (auto place = lowering::userPlace(diagnostic.getLocation()))
+      out << place.getFilename().getValue() << ":" << place.getLine() << ": ";
+    out << diagnostic;
+    return success();
+  });
+  auto module = ir::generalise(*a.module, *b.module, a.batch, b.batch, "batch");
+  if (failed(module))
+    refuse(text);
+  program.symbolic = true;
+  program.executable = compileSymbolic(**module, a.place);
+  return a.program;
 }
 
 Lowered JitTrace::lower(std::span<const Tensor> results) {

@@ -124,6 +124,16 @@ compileSlice(const Slice &slice, std::source_location place,
 }
 
 std::shared_ptr<runtime::Executable>
+compileSymbolic(ModuleOp module, std::source_location place) {
+  std::string error;
+  auto executable = lowering::compile(module, programOptions(place), error);
+  if (failed(executable))
+    throw TraceError(errorPlace(place), "jit", error);
+  ++compiles;
+  return *executable;
+}
+
+std::shared_ptr<runtime::Executable>
 executableFor(Trace &trace, const Slice &slice, std::source_location place) {
   std::optional<std::string> dump =
       runtime::readVariable(runtime::Variable::Dump);

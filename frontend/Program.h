@@ -19,6 +19,11 @@ std::vector<runtime::Storage> run(Trace &trace, const Slice &slice,
                                   const Device &device, const char *what,
                                   std::source_location place);
 
+/// The executable of a program of symbolic dimensions. Throws TraceError for
+/// one that the compiler does not cover.
+std::shared_ptr<runtime::Executable>
+compileSymbolic(mlir::ModuleOp module, std::source_location place);
+
 /// A slice's program to look at; it is compiled for the CPU and not run.
 Lowered lowerSlice(const Slice &slice, std::source_location place);
 

@@ -1,8 +1,10 @@
 // Runs the pipeline and makes an executable of its result.
 #include "lowering/Compiler.h"
+#include "dialects/Tessera/IR/Symbols.h"
 #include "dialects/Tessera/IR/Tessera.h"
 #include "lowering/Aot/Interface.h"
 #include "lowering/Dump.h"
+#include "lowering/Kernels/Symbolic.h"
 #include "lowering/Math/ExpandMath.h"
 #include "lowering/Pipeline.h"
 #include "lowering/Plan/PlanMemory.h"
@@ -18,9 +20,31 @@ namespace tessera::lowering {
 
 static runtime::BufferInfo bufferOf(Type type, int aliasOf = -1) {
   auto tensor = cast<RankedTensorType>(type);
-  auto shape = tensor.getShape();
-  return runtime::BufferInfo::make(dtypeOf(tensor.getElementType()),
-                                   {shape.begin(), shape.end()}, aliasOf);
+  runtime::DType dtype = dtypeOf(tensor.getElementType());
+  std::vector<int64_t> shape = tensor.getShape().vec();
+  if (!ir::isSymbolic(type))
+    return runtime::BufferInfo::make(dtype, std::move(shape), aliasOf);
+  runtime::BufferInfo info;
+  info.dtype = dtype;
+  info.aliasOf = aliasOf;
+  for (auto [dim, size] : llvm::enumerate(shape)) {
+    ir::Extent extent = ir::extentOf(size);
+    if (!extent.isSymbolic())
+      continue;
+    info.symbolic.push_back(
+        {int64_t(dim), extent.symbol, extent.coefficient, extent.constant});
+    size = -1;
+  }
+  info.shape = std::move(shape);
+  return info;
+}
+
+/// The number of symbols of a program, in either form.
+static unsigned symbolsOf(ModuleOp module) {
+  func::FuncOp function = mainFunction(module);
+  if (!function || function.isExternal() || !ir::hasSymbols(module))
+    return 0;
+  return std::min<unsigned>(ir::symbolNames(function).size(), ir::kMaxSymbols);
 }
 
 static Stage stageOfDump(DumpStage stage) {
@@ -42,7 +66,8 @@ class Compilation {
 public:
   Compilation(ModuleOp module, const ProgramOptions &options, Dump &dump,
               std::string &error)
-      : module(module), options(options), dump(dump), error(error) {}
+      : module(module), options(options), dump(dump), error(error),
+        standIns(symbolsOf(module)) {}
 
   FailureOr<std::shared_ptr<runtime::Executable>> run() {
     if (failed(prepare()))
@@ -56,11 +81,15 @@ public:
   LogicalResult runTo(Stage last) {
     if (failed(prepare()) || failed(runStages(last)))
       return failure();
-    if (last <= Stage::plan)
-      return success();
-    auto objects =
-        compileKernelObjects(kernelJobs(mainFunction(module), target), compile);
-    return objects ? success() : fail(objects.takeError());
+    if (last > Stage::plan) {
+      auto objects = compileKernelObjects(
+          kernelJobs(mainFunction(module), target), compile);
+      if (!objects)
+        return fail(objects.takeError());
+    }
+    if (ir::StandIns::count() > 0)
+      ir::writeSymbols(module);
+    return success();
   }
 
 private:
@@ -99,7 +128,10 @@ private:
       return;
     std::string text;
     llvm::raw_string_ostream out(text);
-    module.print(out,
+    OwningOpRef<ModuleOp> shown = module.clone();
+    if (ir::StandIns::count() > 0)
+      ir::writeSymbols(*shown);
+    shown->print(out,
                  OpPrintingFlags().enableDebugInfo(true, /*prettyForm=*/false));
     observe(stage, "", text);
   }
@@ -114,7 +146,7 @@ private:
   }
 
   std::shared_ptr<runtime::Executable> fromCache(const std::string &key) {
-    if (isObserved())
+    if (isObserved() || ir::StandIns::count() > 0)
       return nullptr;
     auto bytes = ObjectCache::instance().get("program", key);
     auto entry = bytes ? decodeProgram(*bytes) : std::nullopt;
@@ -142,6 +174,7 @@ private:
   compileAnew(const std::string &key) {
     if (failed(runStages(Stage::plan)))
       return failure();
+    limitSymbols();
     std::vector<KernelJob> jobs = kernelJobs(mainFunction(module), target);
     auto kernels = compileKernels(jobs, compile);
     if (!kernels)
@@ -155,7 +188,7 @@ private:
       return fail(code.takeError());
     for (const KernelJob &job : jobs)
       entry.kernelKeys.push_back(job.key);
-    if (!isObserved())
+    if (!isObserved() && ir::StandIns::count() == 0)
       ObjectCache::instance().put("program", key, encodeProgram(entry));
     return makeExecutable(entry.plan, *code);
   }
@@ -167,8 +200,13 @@ private:
           llvm::raw_string_ostream(error) << diagnostic << "\n";
           return success();
         });
+    if (ir::StandIns::count() > 0 && ir::hasSymbols(module) &&
+        failed(ir::bindSymbols(module)))
+      return failure();
     FailureOr<Stage> stage = stageOf(module);
     if (failed(stage))
+      return failure();
+    if (ir::StandIns::count() > 0 && failed(findSymbols()))
       return failure();
     markStage(module, *stage);
     observeModule(*stage);
@@ -180,6 +218,31 @@ private:
       observeModule(next);
     }
     return success();
+  }
+
+  /// What the symbols may be, from the shapes.
+  LogicalResult findSymbols() {
+    FailureOr<SmallVector<ir::SymbolRange>> ranges = ir::symbolRanges(module);
+    if (failed(ranges))
+      return failure();
+    for (ir::SymbolRange &range : *ranges)
+      symbols.push_back({range.name, range.least, range.why});
+    return success();
+  }
+
+  /// The code of a sum over a symbol covers so many elements.
+  void limitSymbols() {
+    mainFunction(module).walk([&](ir::ReduceOp op) {
+      int64_t count = 1;
+      for (int64_t dim : op.getDims())
+        count *= ir::tensorType(op.getX()).getDimSize(dim);
+      ir::Extent extent = ir::extentOf(count);
+      if (!extent.isSymbolic() || extent.symbol >= symbols.size())
+        return;
+      int64_t &most = symbols[extent.symbol].most;
+      most = std::min(most, (lowering::kMostReduced - extent.constant) /
+                                extent.coefficient);
+    });
   }
 
   LogicalResult advance(Stage next) {
@@ -211,6 +274,12 @@ private:
     for (auto [type, alias] :
          llvm::zip_equal(function.getResultTypes(), plan.aliases))
       info.outputs.push_back(bufferOf(type, alias));
+    info.symbols = symbols;
+    info.arenaPer = plan.arenaPer;
+    info.workspaces = plan.workspaces;
+    for (auto [i, input] : llvm::enumerate(info.inputs))
+      if (auto name = function.getArgAttrOfType<StringAttr>(i, "tessera.name"))
+        input.name = name.str();
     return std::make_shared<runtime::Executable>(std::move(info));
   }
 
@@ -218,6 +287,8 @@ private:
   const ProgramOptions &options;
   Dump &dump;
   std::string &error;
+  ir::StandIns standIns;
+  std::vector<runtime::SymbolInfo> symbols;
   TargetInfo target;
   KernelCompileOptions compile;
 };

@@ -1,5 +1,6 @@
 // Costs by shapes, and the page that explains a plan.
 #include "lowering/Explain.h"
+#include "dialects/Tessera/IR/Symbols.h"
 #include "lowering/CodeGen/UserPlace.h"
 #include "lowering/Dump.h"
 #include "lowering/Pipeline.h"
@@ -65,6 +66,8 @@ Cost costOf(func::FuncOp function) {
 
 /// 1234567 as 1,234,567.
 static std::string grouped(int64_t number) {
+  if (isSymbolic(number))
+    return sizeText(number);
   std::string digits = std::to_string(number);
   for (int64_t at = int64_t(digits.size()) - 3; at > 0; at -= 3)
     digits.insert(at, ",");

@@ -1,5 +1,6 @@
 // The stages as passes, for tools.
 #include "lowering/Passes.h"
+#include "dialects/Tessera/IR/Symbols.h"
 #include "dialects/Tessera/IR/Tessera.h"
 #include "lowering/Math/ExpandMath.h"
 #include "lowering/Pipeline.h"
@@ -13,6 +14,7 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
+using namespace tessera::ir;
 
 namespace tessera::lowering {
 
@@ -23,11 +25,31 @@ namespace tessera::lowering {
 #define GEN_PASS_DEF_TOLLVMPASS
 #include "lowering/Passes.h.inc"
 
+/// The symbols of a program as files have it.
+static unsigned symbolsOf(ModuleOp module) {
+  if (!mainFunction(module) || !hasSymbols(module))
+    return 0;
+  return std::min<unsigned>(symbolNames(mainFunction(module)).size(),
+                            kMaxSymbols);
+}
+
+/// Checks that the module is in the stage `from`, and leads it to the next.
+static LogicalResult advance(ModuleOp module, Stage from,
+                             llvm::function_ref<LogicalResult(ModuleOp)> step) {
+  StandIns standIns(symbolsOf(module));
+  if (StandIns::count() > 0 && failed(bindSymbols(module)))
+    return failure();
+  if (failed(verifyStage(module, from)) || failed(step(module)))
+    return failure();
+  if (StandIns::count() > 0)
+    writeSymbols(module);
+  return success();
+}
+
 namespace {
 struct ToTensorPass : impl::ToTensorPassBase<ToTensorPass> {
   void runOnOperation() override {
-    if (failed(verifyStage(getOperation(), Stage::trace)) ||
-        failed(toTensorStage(getOperation())))
+    if (failed(advance(getOperation(), Stage::trace, toTensorStage)))
       signalPassFailure();
   }
 };
@@ -35,16 +57,16 @@ struct ToTensorPass : impl::ToTensorPassBase<ToTensorPass> {
 struct ToKernelsPass : impl::ToKernelsPassBase<ToKernelsPass> {
   using ToKernelsPassBase::ToKernelsPassBase;
   void runOnOperation() override {
-    if (failed(verifyStage(getOperation(), Stage::tensor)) ||
-        failed(toKernelsStage(getOperation(), fuse)))
+    if (failed(advance(getOperation(), Stage::tensor, [&](ModuleOp module) {
+          return toKernelsStage(module, fuse);
+        })))
       signalPassFailure();
   }
 };
 
 struct ToPlanPass : impl::ToPlanPassBase<ToPlanPass> {
   void runOnOperation() override {
-    if (failed(verifyStage(getOperation(), Stage::kernels)) ||
-        failed(toPlanStage(getOperation())))
+    if (failed(advance(getOperation(), Stage::kernels, toPlanStage)))
       signalPassFailure();
   }
 };
@@ -62,7 +84,10 @@ struct ToLoopsPass : impl::ToLoopsPassBase<ToLoopsPass> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
     FailureOr<TargetInfo> target = targetOf(cpu, module);
-    if (failed(target) || failed(verifyStage(module, Stage::plan)))
+    StandIns standIns(symbolsOf(module));
+    if (failed(target) ||
+        (StandIns::count() > 0 && failed(bindSymbols(module))) ||
+        failed(verifyStage(module, Stage::plan)))
       return signalPassFailure();
     SmallVector<OwningOpRef<ModuleOp>> kernels;
     for (KernelJob &job : kernelJobs(mainFunction(module), *target)) {

@@ -7,6 +7,7 @@
 #include "dialects/Tessera/Transforms/SimplifyProducts.h"
 #include "lowering/CPU/Emit.h"
 #include "lowering/CodeGen/Hash.h"
+#include "lowering/Kernels/Symbolic.h"
 #include "lowering/Plan/PlanMemory.h"
 #include "mlir/Bytecode/BytecodeReader.h"
 #include "mlir/Bytecode/BytecodeWriter.h"
@@ -102,10 +103,13 @@ static std::string keyOf(ModuleOp module) {
 std::vector<KernelJob> kernelJobs(func::FuncOp function,
                                   const TargetInfo &target) {
   std::vector<KernelJob> jobs;
+  unsigned symbols = StandIns::count();
   for (KernelOp kernel : function.getOps<KernelOp>()) {
     OwningOpRef<ModuleOp> isolated = isolate(kernel);
     KernelJob job;
     job.key = keyOf(*isolated);
+    if (dependsOnSymbols(kernel))
+      job.key = hashHex({job.key, std::to_string(symbols)});
     job.name =
         (stringifyKernelKind(kernel.getKind()) + "_" + Twine(jobs.size()))
             .str();
@@ -113,7 +117,7 @@ std::vector<KernelJob> kernelJobs(func::FuncOp function,
     llvm::raw_string_ostream out(*bytes);
     if (failed(writeBytecodeToFile(*isolated, out)))
       llvm_unreachable("bytecode of the current version can be written");
-    job.build = [bytes, target](
+    job.build = [bytes, target, symbols](
                     MLIRContext &context) -> FailureOr<OwningOpRef<ModuleOp>> {
       context
           .loadDialect<TesseraDialect, arith::ArithDialect, func::FuncDialect,
@@ -126,11 +130,11 @@ std::vector<KernelJob> kernelJobs(func::FuncOp function,
       auto source = cast<ModuleOp>(parsed.front());
       auto kernels = *source.getOps<func::FuncOp>().begin();
       KernelOp kernel = *kernels.getOps<KernelOp>().begin();
-      OwningOpRef<ModuleOp> module = ModuleOp::create(kernel.getLoc());
-      if (failed(cpu::emitKernel(kernel, stringifyKernelKind(kernel.getKind()),
-                                 target, *module)))
-        return failure();
-      return module;
+      return emitSymbolic(
+          kernel, symbols, [&](KernelOp kernel, ModuleOp module) {
+            return cpu::emitKernel(
+                kernel, stringifyKernelKind(kernel.getKind()), target, module);
+          });
     };
     jobs.push_back(std::move(job));
   }

@@ -93,6 +93,21 @@ static bool isTensor(Type type) {
                              element.getIntOrFloatBitWidth()));
 }
 
+/// Symbolic dimensions are bound to stand-ins by now.
+static LogicalResult verifySizes(func::FuncOp function) {
+  WalkResult result = function.walk([](Operation *op) {
+    for (Type type : op->getResultTypes())
+      if (auto tensor = dyn_cast<RankedTensorType>(type);
+          tensor && !tensor.hasStaticShape()) {
+        op->emitError() << typeText(type)
+                        << " has a dimension that no argument's is";
+        return WalkResult::interrupt();
+      }
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}
+
 LogicalResult verifyStage(ModuleOp module, Stage stage) {
   if (failed(verify(module)))
     return failure();
@@ -106,6 +121,8 @@ LogicalResult verifyStage(ModuleOp module, Stage stage) {
                                 "shape, known dtype and at most 2^60 "
                                 "elements, and not ")
              << type;
+  if (failed(verifySizes(function)))
+    return failure();
   switch (stage) {
   case Stage::trace:
   case Stage::tensor:

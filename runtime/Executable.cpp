@@ -7,6 +7,7 @@
 #include "runtime/Profiler.h"
 
 #include <cstring>
+#include <optional>
 #include <stdexcept>
 
 namespace tessera::runtime {
@@ -31,15 +32,18 @@ private:
   const size_t bytes;
 };
 
-std::string wrongSize(const char *what, size_t index, size_t got,
-                      const BufferInfo &info) {
-  std::string text = what + std::to_string(index) + " has " +
-                     std::to_string(got) + " bytes, expected " +
-                     std::to_string(info.bytes) + " of " +
-                     std::string(nameOf(info.dtype)) + "[";
-  for (size_t i = 0; i < info.shape.size(); ++i)
-    text += (i ? "," : "") + std::to_string(info.shape[i]);
+std::string typeText(DType dtype, std::span<const int64_t> shape) {
+  std::string text = std::string(nameOf(dtype)) + "[";
+  for (size_t i = 0; i < shape.size(); ++i)
+    text += (i ? "," : "") + (shape[i] < 0 ? "?" : std::to_string(shape[i]));
   return text + "]";
+}
+
+std::string wrongSize(const char *what, size_t index, size_t got, size_t bytes,
+                      const BufferInfo &info) {
+  return what + std::to_string(index) + " has " + std::to_string(got) +
+         " bytes, expected " + std::to_string(bytes) + " of " +
+         typeText(info.dtype, info.shape);
 }
 
 } // namespace
@@ -52,6 +56,29 @@ BufferInfo BufferInfo::make(DType dtype, std::vector<int64_t> shape,
   return {dtype, std::move(shape), *bytes, aliasOf};
 }
 
+std::vector<int64_t> BufferInfo::shapeAt(const int64_t *dims) const {
+  std::vector<int64_t> sizes = shape;
+  for (const SymbolicDim &dim : symbolic)
+    sizes[size_t(dim.dim)] = dim.at(dims);
+  return sizes;
+}
+
+size_t BufferInfo::bytesAt(const int64_t *dims) const {
+  std::optional<size_t> size = byteSize(shapeAt(dims), dtype);
+  if (!size)
+    throw std::length_error("the size of a tensor overflows");
+  return *size;
+}
+
+size_t ExecutableInfo::arenaBytesAt(const int64_t *dims) const {
+  int64_t bytes = int64_t(arenaBytes), most = 0;
+  for (size_t s = 0; s < arenaPer.size(); ++s)
+    bytes += arenaPer[s] * dims[s];
+  for (const SizeFormula &workspace : workspaces)
+    most = std::max(most, workspace.at(dims));
+  return size_t(bytes + most);
+}
+
 Executable::Executable(ExecutableInfo info) : theInfo(std::move(info)) {
   if (!theInfo.entry)
     fail("it has no code");
@@ -61,7 +88,8 @@ Executable::Executable(ExecutableInfo info) : theInfo(std::move(info)) {
       continue;
     size_t input = size_t(output.aliasOf);
     if (input >= taken.size() || taken[input] ||
-        theInfo.inputs[input].bytes != output.bytes)
+        theInfo.inputs[input].bytes != output.bytes ||
+        theInfo.inputs[input].symbolic.empty() != output.symbolic.empty())
       fail("an output does not fit the input it aliases");
     taken[input] = true;
   }
@@ -71,28 +99,91 @@ void Executable::fail(const std::string &what) const {
   throw std::invalid_argument("[" + theInfo.name + "] " + what);
 }
 
-void Executable::checkInputs(std::span<const Storage> inputs) const {
-  for (size_t i = 0; i < inputs.size(); ++i)
-    if (inputs[i].bytes() < theInfo.inputs[i].bytes) [[unlikely]]
-      fail(wrongSize("input ", i, inputs[i].bytes(), theInfo.inputs[i]));
+std::string Executable::nameOf(size_t input) const {
+  const std::string &name = theInfo.inputs[input].name;
+  return name.empty() ? "input " + std::to_string(input) : name;
+}
+
+void Executable::checkDims(const int64_t *dims) const {
+  if (!dims)
+    fail("called without its symbolic dimensions");
+  for (size_t s = 0; s < theInfo.symbols.size(); ++s) {
+    const SymbolInfo &symbol = theInfo.symbols[s];
+    if (dims[s] < symbol.least)
+      fail(symbol.name + " is " + std::to_string(dims[s]) +
+           ", and must be at least " + std::to_string(symbol.least) +
+           (symbol.why.empty() ? "" : ": below that " + symbol.why));
+    if (dims[s] > symbol.most)
+      fail(symbol.name + " is " + std::to_string(dims[s]) +
+           ", and must be at most " + std::to_string(symbol.most));
+  }
+}
+
+void Executable::bindDims(std::span<const std::span<const int64_t>> shapes,
+                          int64_t *dims) const {
+  if (shapes.size() != theInfo.inputs.size())
+    fail("called with " + std::to_string(shapes.size()) + " inputs");
+  std::vector<int64_t> givenBy(theInfo.symbols.size(), -1);
+  for (size_t i = 0; i < shapes.size(); ++i) {
+    const BufferInfo &info = theInfo.inputs[i];
+    auto wrong = [&] {
+      fail(nameOf(i) + " is " + typeText(info.dtype, shapes[i]) +
+           ", and must be " + typeText(info.dtype, info.shape));
+    };
+    if (shapes[i].size() != info.shape.size())
+      wrong();
+    for (size_t dim = 0; dim < info.shape.size(); ++dim)
+      if (info.shape[dim] >= 0 && info.shape[dim] != shapes[i][dim])
+        wrong();
+    for (const SymbolicDim &dim : info.symbolic) {
+      size_t s = size_t(dim.symbol);
+      int64_t size = shapes[i][size_t(dim.dim)] - dim.constant;
+      if (size < 0 || size % dim.coefficient != 0)
+        fail("dimension " + std::to_string(dim.dim) + " of " + nameOf(i) +
+             " is " + std::to_string(size + dim.constant) + ", and must be " +
+             std::to_string(dim.coefficient) + " * " + theInfo.symbols[s].name +
+             " + " + std::to_string(dim.constant));
+      size /= dim.coefficient;
+      if (givenBy[s] >= 0 && dims[s] != size)
+        fail(theInfo.symbols[s].name + " of " + nameOf(size_t(givenBy[s])) +
+             " is " + std::to_string(dims[s]) + " and of " + nameOf(i) +
+             " is " + std::to_string(size) + ": both are the symbol " +
+             theInfo.symbols[s].name);
+      dims[s] = size;
+      givenBy[s] = int64_t(i);
+    }
+  }
+  checkDims(dims);
+}
+
+void Executable::checkInputs(std::span<const Storage> inputs,
+                             const int64_t *dims) const {
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const BufferInfo &info = theInfo.inputs[i];
+    if (size_t bytes = bytesOf(info, dims); inputs[i].bytes() < bytes)
+        [[unlikely]]
+      fail(wrongSize("input ", i, inputs[i].bytes(), bytes, info));
+  }
 }
 
 // Everything that may throw happens here, before an input is given away.
 void Executable::provideOutputs(std::span<const Storage> inputs,
-                                std::span<Storage> outputs) const {
+                                std::span<Storage> outputs,
+                                const int64_t *dims) const {
   for (size_t i = 0; i < outputs.size(); ++i) {
     const BufferInfo &info = theInfo.outputs[i];
+    size_t bytes = bytesOf(info, dims);
     if (outputs[i]) {
-      if (outputs[i].bytes() < info.bytes) [[unlikely]]
-        fail(wrongSize("output ", i, outputs[i].bytes(), info));
+      if (outputs[i].bytes() < bytes) [[unlikely]]
+        fail(wrongSize("output ", i, outputs[i].bytes(), bytes, info));
     } else if (info.aliasOf < 0 || !inputs[size_t(info.aliasOf)].canDonate()) {
-      outputs[i] = Storage::allocate(info.bytes);
+      outputs[i] = Storage::allocate(bytes);
     }
   }
 }
 
 void Executable::bind(std::span<Storage> inputs, std::span<Storage> outputs,
-                      void **buffers) const noexcept {
+                      const int64_t *dims, void **buffers) const {
   for (size_t i = 0; i < inputs.size(); ++i)
     buffers[i] = inputs[i].data();
   for (size_t i = 0; i < outputs.size(); ++i) {
@@ -101,8 +192,9 @@ void Executable::bind(std::span<Storage> inputs, std::span<Storage> outputs,
       size_t source = size_t(info.aliasOf);
       if (!outputs[i])
         outputs[i] = std::move(inputs[source]);
-      else if (outputs[i].data() != buffers[source] && info.bytes)
-        std::memcpy(outputs[i].data(), buffers[source], info.bytes);
+      else if (size_t bytes = bytesOf(info, dims);
+               bytes && outputs[i].data() != buffers[source])
+        std::memcpy(outputs[i].data(), buffers[source], bytes);
       buffers[source] = outputs[i].data();
     }
     buffers[inputs.size() + i] = outputs[i].data();
@@ -126,10 +218,13 @@ Status Executable::run(std::span<Storage> inputs, std::span<Storage> outputs,
     many = std::make_unique<void *[]>(count);
     buffers = many.get();
   }
-  checkInputs(inputs);
-  provideOutputs(inputs, outputs);
-  Arena arena(theInfo.arenaBytes);
-  bind(inputs, outputs, buffers);
+  const bool isSymbolic = !theInfo.symbols.empty();
+  if (isSymbolic)
+    checkDims(dims);
+  checkInputs(inputs, dims);
+  provideOutputs(inputs, outputs, dims);
+  Arena arena(isSymbolic ? theInfo.arenaBytesAt(dims) : theInfo.arenaBytes);
+  bind(inputs, outputs, dims, buffers);
 
   tessera_status raw = {-1, {}};
   Status status;

@@ -3,6 +3,7 @@
 
 #include "runtime/DType.h"
 #include "runtime/HostAbi.h"
+#include "runtime/SizeFormula.h"
 #include "runtime/Storage.h"
 
 #include <array>
@@ -21,6 +22,14 @@ struct BufferInfo {
   // For an output: the input whose bytes it overwrites (the code gets one
   // pointer for both), or -1.
   int aliasOf = -1;
+  // The dimension that depends on a symbol, if there is one: -1 in `shape`, and
+  // `bytes` is 0.
+  std::vector<SymbolicDim> symbolic = {};
+  std::string name = {}; // for errors; "input N" if it has none
+
+  std::vector<int64_t> shapeAt(const int64_t *dims) const;
+  // Throws std::length_error if the size overflows.
+  size_t bytesAt(const int64_t *dims) const;
 
   // Fills `bytes` in; std::length_error if the size overflows.
   static BufferInfo make(DType dtype, std::vector<int64_t> shape,
@@ -33,6 +42,13 @@ struct ExecutableInfo {
   size_t arenaBytes = 0;
   std::vector<BufferInfo> inputs, outputs;
   std::shared_ptr<void> keepAlive; // holds the code of `entry`
+
+  // Symbolic dimensions, in the order of `dims`. Each adds arenaPer times its
+  // size to the arena, and the largest of `workspaces` comes on top.
+  std::vector<SymbolInfo> symbols = {};
+  std::vector<int64_t> arenaPer = {};
+  std::vector<SizeFormula> workspaces = {};
+  size_t arenaBytesAt(const int64_t *dims) const;
 };
 
 // How a call ended: code is 0, or what the entry returned, with the op whose
@@ -50,6 +66,12 @@ public:
   explicit Executable(ExecutableInfo info);
   const ExecutableInfo &info() const { return theInfo; }
 
+  // The symbolic dimensions for inputs of these shapes, into `dims`, which has
+  // room for all. Throws std::invalid_argument, with the constraint that does
+  // not hold, for shapes that do not fit.
+  void bindDims(std::span<const std::span<const int64_t>> shapes,
+                int64_t *dims) const;
+
   // Runs it on `threads` threads (0: the default). An output that is empty is
   // allocated; one that holds a storage, of enough bytes and shared with no
   // input, is written to. An output that aliases an input takes the input's
@@ -61,11 +83,16 @@ public:
              int threads = 0, const int64_t *dims = nullptr) const;
 
 private:
-  void checkInputs(std::span<const Storage> inputs) const;
+  size_t bytesOf(const BufferInfo &info, const int64_t *dims) const {
+    return info.symbolic.empty() ? info.bytes : info.bytesAt(dims);
+  }
+  void checkInputs(std::span<const Storage> inputs, const int64_t *dims) const;
+  void checkDims(const int64_t *dims) const;
+  std::string nameOf(size_t input) const;
   void provideOutputs(std::span<const Storage> inputs,
-                      std::span<Storage> outputs) const;
+                      std::span<Storage> outputs, const int64_t *dims) const;
   void bind(std::span<Storage> inputs, std::span<Storage> outputs,
-            void **buffers) const noexcept;
+            const int64_t *dims, void **buffers) const;
   [[noreturn]] void fail(const std::string &what) const;
 
   ExecutableInfo theInfo;

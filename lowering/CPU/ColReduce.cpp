@@ -8,6 +8,7 @@
 #include "lowering/CPU/ReduceTreeElements.h"
 #include "lowering/CPU/ReduceTreeSequence.h"
 #include "lowering/CPU/RowReducePlan.h"
+#include "lowering/Kernels/Symbolic.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -16,9 +17,6 @@ using namespace tessera::ir;
 
 namespace tessera::lowering::cpu {
 
-/// Elements that one tile computes at least: enough work to pay for handing it
-/// to a thread.
-static constexpr int64_t kTileElements = 16384;
 /// Runs of results that are computed together have about this many bytes, and
 /// the elements that wait for their reduction at most so many.
 static constexpr int64_t kGroupBytes = 4096, kStageBytes = 64 << 10;
@@ -87,74 +85,27 @@ int64_t ColKernel::lanes(const TargetInfo &target, int64_t most) const {
 
 //===- ColLaunches -------------------------------------------------------===//
 
-ColLaunches::ColLaunches(const ColKernel &kernel, StringRef name,
-                         ModuleOp module)
-    : kernel(kernel), name(name), module(module) {
-  for (int64_t count = kernel.count;; count = levels.back().chunks) {
-    levels.push_back({count,
-                      std::max<int64_t>(1, llvm::divideCeil(count, kTreeChunk)),
-                      workspace});
-    if (levels.size() > 1)
-      for (const Reducer &reducer : kernel.reducers)
-        workspace +=
-            llvm::alignTo(count * kernel.results * reducer.bytes(), 64);
-    if (levels.back().chunks == 1)
-      break;
-  }
-}
-
-void ColLaunches::emit() {
-  for (auto [i, level] : llvm::enumerate(levels))
-    emitLevel(level, i == 0 ? name.str() : (name + "_" + Twine(i)).str());
-}
-
-void ColLaunches::emitLevel(const Level &level, StringRef name) {
-  int64_t count = kernel.results == 0 ? 0 : units(level);
-  int64_t perTile = std::max<int64_t>(
-      1, kTileElements / std::max<int64_t>(1, unitElements(level)));
-  int64_t tiles = llvm::divideCeil(count, perTile);
-  launch.emplace(module, kernel.kernel, name, tiles, workspace);
-  body.emplace(kernel.kernel, launch->inputs());
-  if (tiles > 0) {
-    LaneMath lane(b(), launch->loc());
-    Value tile = launch->forEachTile();
-    if (perTile > 1) {
-      Value first = lane.mulConstant({tile, 0, 1}, perTile).base;
-      Value last = lane.addConstant({first, 0, 1}, perTile).base;
-      last = arith::MinSIOp::create(b(), launch->loc(), last,
-                                    launch->number(count));
-      tile = launch->openLoop(first, last, 1);
-    }
-    emitUnit(level, tile);
-  }
-  launch->finish();
-}
-
-SmallVector<TermBuffer> ColLaunches::slots(const Level &level) {
-  int64_t at = level.slots, count = level.count * kernel.results;
-  SmallVector<TermBuffer> buffers;
-  for (const Reducer &reducer : kernel.reducers) {
-    auto part = [&](int64_t from, Type element) {
-      return workspacePart(b(), launch->loc(), launch->workspace(),
-                           launch->number(from), element, count);
-    };
-    int64_t valueBytes =
-        count * (reducer.accumulator().getIntOrFloatBitWidth() / 8);
-    TermBuffer buffer{part(at, reducer.accumulator()), {}};
-    if (reducer.hasPositions())
-      buffer.positions = part(at + valueBytes, reducer.positionType());
-    buffers.push_back(buffer);
-    at += llvm::alignTo(count * reducer.bytes(), 64);
-  }
-  return buffers;
-}
-
 /// Gives the epilogue the reduced values of `lanes` results from flat position
 /// `position` on.
 void ColLaunches::supplyResult(const Reducer &reducer, Term term,
                                Value position, int64_t lanes) {
   Value result = kernel.count == 0 ? reducer.resultOfNothing(b())
                                    : reducer.result(b(), term);
+  Value nothing;
+  Reduction reduction = reducer.getOp().getReduction();
+  if (kernel.grows() &&
+      (reduction == Reduction::sum || reduction == Reduction::prod)) {
+    nothing = reducer.resultOfNothing(b());
+    if (lanes > 1)
+      nothing = vector::BroadcastOp::create(
+          b(), launch->loc(), VectorType::get({lanes}, nothing.getType()),
+          nothing);
+    Value isEmpty =
+        arith::CmpIOp::create(b(), launch->loc(), arith::CmpIPredicate::eq,
+                              launch->number(kernel.count), launch->number(0));
+    result =
+        arith::SelectOp::create(b(), launch->loc(), isEmpty, nothing, result);
+  }
   if (kernel.count == 0 && lanes > 1)
     result = vector::BroadcastOp::create(
         b(), launch->loc(), VectorType::get({lanes}, result.getType()), result);
@@ -249,7 +200,7 @@ private:
   /// and lie side by side.
   int64_t together(const Level &level) const {
     if (level.count == 0 || !isFirst(level) || rows ||
-        runLength() * 4 >= kGroupBytes)
+        runLength() * 4 >= kGroupBytes || isSymbolic(kernel.results))
       return 1;
     int64_t bytes = 0;
     for (const Reducer &reducer : kernel.reducers)
@@ -264,6 +215,14 @@ private:
       first = result = lane.number(0);
       combineElements(level, unit, lane.mulConstant({unit, 0, 1}, kTreeChunk),
                       kTreeChunk);
+      return;
+    }
+    if (kernel.grows()) {
+      Value chunks = chunksOf(level);
+      Value group = arith::DivUIOp::create(b(), launch->loc(), unit, chunks);
+      first = lane.mulConstant({group, 0, 1}, together(level)).base;
+      emitChunk(level, arith::RemUIOp::create(b(), launch->loc(), unit, chunks),
+                kTreeChunk);
       return;
     }
     Value chunk = lane.remainder(unit, level.chunks);
@@ -306,7 +265,7 @@ private:
       return;
     }
     LaneIndex slot =
-        lane.add(lane.mulConstant({result, 0, 1}, level.chunks), {chunk, 0, 1});
+        lane.add(timesChunks({result, 0, 1}, level), {chunk, 0, 1});
     for (auto [term, buffer] : llvm::zip(terms, slots(next(level))))
       buffer.store(b(), launch->loc(), term, slot.base);
   }
@@ -368,7 +327,7 @@ private:
     buildLoop(b(), loc, launch->number(0), members, 1, [&](Value member) {
       select(member);
       elements.selectStage(b(), member);
-      if (level.chunks > 1 && level.count % kTreeChunk != 0)
+      if (kernel.grows() || (level.chunks > 1 && level.count % kTreeChunk != 0))
         elements.fillUp(b(), begin, length);
       finish();
     });
@@ -376,6 +335,8 @@ private:
 
   /// Whether elements are computed ahead of their reduction.
   bool isStaged(const Level &level) const {
+    if (kernel.grows())
+      return isFirst(level);
     return isFirst(level) &&
            !Elements::isDirect(kernel.reducers, level.count,
                                kernel.lanes(target, level.count), runLength());
@@ -395,6 +356,8 @@ private:
   SmallVector<Term> combineSlots(const Level &level, LaneIndex begin,
                                  int64_t length) {
     SmallVector<TermBuffer> buffers = slots(level);
+    if (kernel.grows())
+      return combineGrowing(level, begin, buffers);
     Value start = LaneMath(b(), launch->loc())
                       .mulConstant({result, 0, 1}, level.count)
                       .base;
@@ -413,6 +376,42 @@ private:
     Sequence sequence(launch->loc(), kernel.reducers,
                       kernel.lanes(target, level.count), kTreeGroup, load);
     return sequence.chunk(b(), begin, length, elementsBefore(level, length));
+  }
+
+  /// A chunk of slots that is filled up with neutral terms.
+  SmallVector<Term> combineGrowing(const Level &level, LaneIndex begin,
+                                   ArrayRef<TermBuffer> buffers) {
+    Location loc = launch->loc();
+    LaneMath lane(b(), loc);
+    Value start =
+        lane.add(timesCount({result, 0, 1}, level), {begin.base, 0, 1}).base;
+    Value length = arith::SubIOp::create(b(), loc, countOf(level), begin.base);
+    length = arith::MinSIOp::create(b(), loc, length, lane.number(kTreeChunk));
+    SmallVector<TermBuffer> whole;
+    for (const Reducer &reducer : kernel.reducers)
+      whole.push_back(stackTerms(b(), reducer, kTreeChunk));
+    buildLoop(b(), loc, lane.number(0), length, 1, [&](Value i) {
+      Value from = arith::AddIOp::create(b(), loc, start, i);
+      for (auto [buffer, copy] : llvm::zip(buffers, whole))
+        copy.store(b(), loc, buffer.load(b(), loc, from, 1), i);
+    });
+    buildLoop(b(), loc, length, lane.number(kTreeChunk), 1, [&](Value i) {
+      for (auto [reducer, copy] : llvm::zip(kernel.reducers, whole))
+        copy.store(b(), loc, reducer.identity(b(), 1), i);
+    });
+    auto load = [&](OpBuilder &b, LaneIndex first, int64_t vectors,
+                    int64_t width) {
+      LaneMath lane(b, loc);
+      SmallVector<Term> terms;
+      for (const TermBuffer &buffer : whole)
+        for (int64_t v = 0; v < vectors; ++v)
+          terms.push_back(buffer.load(
+              b, loc, lane.addConstant(first, v * width).base, width));
+      return terms;
+    };
+    return Sequence(loc, kernel.reducers, kernel.lanes(target, kTreeChunk),
+                    kTreeGroup, load)
+        .chunk(b(), lane.constant(0), kTreeChunk);
   }
 
   /// Only the last chunk is shorter; whole ones come before it.

@@ -3,6 +3,7 @@
 #ifndef TESSERA_LOWERING_CPU_COLREDUCE_H
 #define TESSERA_LOWERING_CPU_COLREDUCE_H
 
+#include "dialects/Tessera/IR/StandIns.h"
 #include "lowering/CPU/ReduceTree.h"
 #include "lowering/CodeGen/Target.h"
 #include "lowering/Kernels/FusedBody.h"
@@ -24,6 +25,8 @@ struct ColKernel {
   llvm::SmallVector<int64_t> reducedDims, keptDims; ///< Of `shape`, in order.
   int64_t count = 1, results = 1;
 
+  /// Whether the number of combined elements depends on a symbol.
+  bool grows() const { return ir::isSymbolic(count); }
   llvm::SmallVector<int64_t> sizes(llvm::ArrayRef<int64_t> dims) const;
   ir::YieldOp yield() const {
     return llvm::cast<ir::YieldOp>(kernel.getBody().front().getTerminator());
@@ -47,6 +50,10 @@ public:
   void emit();
 
 protected:
+  /// Where the count depends on a symbol there are as many levels as the
+  /// largest needs; `count` and `chunks` are then meaningless but for decisions
+  /// of speed, and countOf() and chunksOf() are what they are at run time.
+  /// There always is a chunk that is not full, and may be empty.
   struct Level {
     int64_t count;  ///< Terms that are combined to each element of the result.
     int64_t chunks; ///< Of those.
@@ -66,6 +73,11 @@ protected:
   /// The buffers of the terms that a level reads.
   llvm::SmallVector<TermBuffer> slots(const Level &level);
   const Level &next(const Level &level) const { return (&level)[1]; }
+  mlir::Value countOf(const Level &level);
+  mlir::Value chunksOf(const Level &level);
+  /// x times countOf() or chunksOf() of a level.
+  ir::LaneIndex timesCount(ir::LaneIndex x, const Level &level);
+  ir::LaneIndex timesChunks(ir::LaneIndex x, const Level &level);
 
   /// Computes the outputs from the reduced values: `lanes` neighbouring
   /// results, the first at flat position `position` and at index `index` of the
@@ -79,13 +91,18 @@ protected:
 
 private:
   void emitLevel(const Level &level, llvm::StringRef name);
+  void makeLevels();
+  void makeGrowingLevels();
+  runtime::SizeFormula termsOf(int64_t depth, int64_t times) const;
+  mlir::Value termsValue(int64_t depth);
+  llvm::SmallVector<TermBuffer> growingSlots(const Level &level);
   void supplyResult(const Reducer &reducer, Term term, mlir::Value position,
                     int64_t lanes);
 
   llvm::StringRef name;
   mlir::ModuleOp module;
   llvm::SmallVector<Level> levels;
-  int64_t workspace = 0;
+  runtime::SizeFormula workspace;
 };
 
 /// The form for a kept innermost dimension: vectors along it.

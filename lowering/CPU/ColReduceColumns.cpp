@@ -52,6 +52,7 @@ private:
   void findColumns();
   void emitUnit(const Level &level, Value unit) override;
   bool isShort(const Level &level) const;
+  void addLastRows(const Level &level, Value count, Value wholeEnd);
   bool fetchesAhead(const Level &level) const;
   void fetchAhead(Value start, Value column);
   void combineAtOnce(const Level &level);
@@ -167,8 +168,14 @@ void ColumnLaunches::emitUnit(const Level &level, Value unit) {
   LaneMath lane(b(), loc);
   block = lane.remainder(unit, blocks);
   Value rest = lane.divide(unit, blocks);
-  chunk = lane.remainder(rest, level.chunks);
-  batch = lane.divide(rest, level.chunks);
+  if (kernel.grows()) {
+    Value chunks = chunksOf(level);
+    chunk = arith::RemUIOp::create(b(), loc, rest, chunks);
+    batch = arith::DivUIOp::create(b(), loc, rest, chunks);
+  } else {
+    chunk = lane.remainder(rest, level.chunks);
+    batch = lane.divide(rest, level.chunks);
+  }
   blockStart = lane.number(0);
   blockEnd = lane.number(wholeColumns);
   if (blocks > 1) {
@@ -189,14 +196,25 @@ void ColumnLaunches::emitUnit(const Level &level, Value unit) {
   Value firstRow = lane.mulConstant({chunk, 0, 1}, kTreeChunk).base;
   Value endRow = lane.addConstant({firstRow, 0, 1}, kTreeChunk).base;
   int64_t wholeRows = level.count / kTreeGroup * kTreeGroup;
-  endRow = arith::MinSIOp::create(b(), loc, endRow, lane.number(wholeRows));
+  Value count, wholeEnd;
+  if (kernel.grows()) {
+    count = countOf(level);
+    wholeEnd =
+        lane.mulConstant({lane.divide(count, kTreeGroup), 0, 1}, kTreeGroup)
+            .base;
+  } else {
+    wholeEnd = lane.number(wholeRows);
+  }
+  endRow = arith::MinSIOp::create(b(), loc, endRow, wholeEnd);
   buildLoop(b(), loc, firstRow, endRow, kTreeGroup, [&](Value row) {
     LaneMath inside(b(), loc);
     addGroup(level,
              inside.remainder(inside.divide(row, kTreeGroup), kTreeLanes), row,
              kTreeGroup);
   });
-  if (int64_t left = level.count - wholeRows) {
+  if (kernel.grows())
+    addLastRows(level, count, wholeEnd);
+  else if (int64_t left = level.count - wholeRows) {
     auto addRest = [&] {
       addGroup(level, lane.number(wholeRows / kTreeGroup % kTreeLanes),
                lane.number(wholeRows), left);
@@ -212,6 +230,25 @@ void ColumnLaunches::emitUnit(const Level &level, Value unit) {
   fold(level);
 }
 
+/// The last group of a number of rows that depends on a symbol.
+void ColumnLaunches::addLastRows(const Level &level, Value count,
+                                 Value wholeEnd) {
+  Location loc = launch->loc();
+  LaneMath lane(b(), loc);
+  auto equal = [&](Value x, Value y) {
+    return arith::CmpIOp::create(b(), loc, arith::CmpIPredicate::eq, x, y);
+  };
+  Value left = arith::SubIOp::create(b(), loc, count, wholeEnd);
+  Value isLast = equal(chunk, lane.divide(count, kTreeChunk));
+  Value treeLane =
+      lane.remainder(lane.divide(wholeEnd, kTreeGroup), kTreeLanes);
+  for (int64_t rows = 1; rows < kTreeGroup; ++rows)
+    buildIf(
+        b(), loc,
+        arith::AndIOp::create(b(), loc, isLast, equal(left, lane.number(rows))),
+        [&] { addGroup(level, treeLane, wholeEnd, rows); });
+}
+
 void ColumnLaunches::clear() {
   buildLoop(
       b(), launch->loc(), launch->number(0), launch->number(kTreeLanes * width),
@@ -224,6 +261,8 @@ void ColumnLaunches::clear() {
 /// Whether each of the tree's lanes gets one group at most, and the code of all
 /// rows is small enough to be written out.
 bool ColumnLaunches::isShort(const Level &level) const {
+  if (kernel.grows())
+    return false;
   int64_t ops = kernel.kernel.getBody().front().getOperations().size();
   return level.count <= kTreeLanes * kTreeGroup &&
          level.count * ops <= kStraightOps;
@@ -240,7 +279,7 @@ ColumnLaunches::Rows ColumnLaunches::rowsFrom(const Level &level, Value first,
       row.index = *lane.delinearize(at, kernel.sizes(kernel.reducedDims), 1);
     else
       row.start = lane.mulConstant(
-          lane.add(lane.mulConstant({batch, 0, 1}, level.count), at), columns);
+          lane.add(timesCount({batch, 0, 1}, level), at), columns);
     rows.push_back(row);
   }
   return rows;
@@ -389,8 +428,7 @@ void ColumnLaunches::finishColumn(const Level &level, Value column,
     storeResults(results, position, resultIndex(column), lanes);
     return;
   }
-  LaneIndex row =
-      lane.add(lane.mulConstant({batch, 0, 1}, level.chunks), {chunk, 0, 1});
+  LaneIndex row = lane.add(timesChunks({batch, 0, 1}, level), {chunk, 0, 1});
   Value at = lane.add(lane.mulConstant(row, columns), {column, 0, 1}).base;
   for (auto [result, buffer] : llvm::zip(results, to))
     buffer.store(b(), launch->loc(), result, at);

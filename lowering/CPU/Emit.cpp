@@ -1,6 +1,7 @@
 // Chooses the emitter by the kernel's kind; facts that emitters ask for.
 #include "lowering/CPU/Emit.h"
 #include "lowering/Kernels/Launch.h"
+#include "lowering/Kernels/Symbolic.h"
 
 using namespace mlir;
 using namespace tessera::ir;
@@ -26,7 +27,7 @@ llvm::LogicalResult emitKernel(KernelOp kernel, llvm::StringRef name,
 static int64_t bytesOf(TypeRange types) {
   int64_t bytes = 0;
   for (Type type : types)
-    bytes += byteSize(cast<RankedTensorType>(type));
+    bytes += likely(byteSize(cast<RankedTensorType>(type)));
   return bytes;
 }
 

@@ -99,11 +99,14 @@ SmallVector<Type> GemmEmission::launchArguments() const {
   return types;
 }
 
-void GemmEmission::finishLaunch(FunctionBuilder &f, int64_t tiles) const {
+void GemmEmission::finishLaunch(FunctionBuilder &f,
+                                const runtime::SizeFormula &tiles) const {
   f.finish();
-  f.function->setAttr("tessera.launch", f.b.getI64IntegerAttr(tiles));
+  MLIRContext *context = f.b.getContext();
+  f.function->setAttr("tessera.launch", attributeOf(context, tiles));
   if (int64_t bytes = workspaceBytes())
-    f.function->setAttr("tessera.workspace", f.b.getI64IntegerAttr(bytes));
+    f.function->setAttr("tessera.workspace",
+                        attributeOf(context, formulaOf(bytes)));
   for (unsigned i = 0; i < f.function.getNumArguments() - 2; ++i)
     f.function.setArgAttr(i, "llvm.noalias", f.b.getUnitAttr());
 }
@@ -171,10 +174,12 @@ public:
     unsigned last = f.function.getNumArguments() - 1;
     f.loop(f.arg(last - 1), f.arg(last), 1, [&](Value tile) {
       locate(tile);
-      f.loop(f.index(0), f.index(s.k ? s.k : 1), s.k ? p.kBlock : 1,
-             [&](Value k) { step(k); });
+      steps();
     });
-    e.finishLaunch(f, s.batch * rowTiles * columnTiles);
+    if (p.rowsGrow)
+      e.finishLaunch(f, ceilOf(s.m, tileRows(), s.batch * columnTiles));
+    else
+      e.finishLaunch(f, formulaOf(s.batch * rowTiles * columnTiles));
   }
 
 private:
@@ -186,9 +191,48 @@ private:
     return e.flatBuffer(f, f.arg(operand.buffer));
   }
 
+  /// The steps of k, of which there is one for no elements too.
+  void steps() {
+    if (!ir::isSymbolic(s.k))
+      return f.loop(f.index(0), f.index(s.k ? s.k : 1), s.k ? p.kBlock : 1,
+                    [&](Value k) { step(k); });
+    if (!e.stepsOverK())
+      return step(f.index(0));
+    f.loop(f.index(0), f.max(f.index(s.k), f.index(1)), p.kBlock,
+           [&](Value k) { step(k); });
+  }
+
+  /// Rows of a tile where their number depends on a symbol.
+  int64_t tileRows() const { return p.tallRows * p.tileBlocks; }
+
+  void locateGrowing(Value tile) {
+    columnTile = f.rem(tile, columnTiles);
+    Value rest = f.div(tile, columnTiles);
+    batch = f.rem(rest, s.batch);
+    firstBlock = f.mul(f.div(rest, s.batch), tileRows());
+    endBlock = f.min(f.add(firstBlock, tileRows()), f.index(s.m));
+    firstColumn = f.mul(columnTile, p.tileColumns);
+  }
+
+  /// Full register blocks, then smaller ones.
+  void growingRows(llvm::function_ref<void(Value, Value, int64_t)> body) {
+    Value from = firstBlock;
+    SmallVector<int64_t> heights{p.tallRows, 2, 1};
+    if (p.tallRows > 8)
+      heights.insert(heights.begin() + 1, 4);
+    for (int64_t height : heights) {
+      Value left = f.rem(f.sub(endBlock, from), height);
+      Value to = height == 1 ? endBlock : f.sub(endBlock, left);
+      f.loop(from, to, height, [&](Value row) { body(Value(), row, height); });
+      from = to;
+    }
+  }
+
   /// Tiles of one column range follow each other, since they share the larger
   /// block of B.
   void locate(Value tile) {
+    if (p.rowsGrow)
+      return locateGrowing(tile);
     Value rowTile = f.rem(tile, rowTiles);
     Value rest = f.div(tile, rowTiles);
     columnTile = f.rem(rest, columnTiles);
@@ -222,6 +266,8 @@ private:
   }
 
   void rows(llvm::function_ref<void(Value, Value, int64_t)> body) {
+    if (p.rowsGrow)
+      return growingRows(body);
     int64_t shortRows = p.tallRows - 1;
     Value tall = f.index(p.tallBlocks);
     f.loop(firstBlock, f.min(endBlock, tall), 1, [&](Value block) {
@@ -297,14 +343,17 @@ private:
   std::map<std::tuple<int64_t, int64_t, int64_t>, func::FuncOp> blocks;
 
   Value a, b, totals;
-  // Of the tile at hand.
+  // Of the tile at hand. Where the rows' number depends on a symbol, a block is
+  // a row.
   Value batch, columnTile, firstBlock, endBlock, firstColumn;
 };
 
-/// The product with its operands exchanged, for a result of one column: its
-/// rows then are the lanes.
+/// The product with its operands exchanged, for a result of one column, or of a
+/// number that depends on a symbol: its rows then are the lanes.
 GemmKernel exchanged(const GemmKernel &kernel) {
   GemmKernel result = kernel;
+  if (kernel.shape.n != 1)
+    result.result = -1; // It does not have the result's layout then.
   GemmShape &s = result.shape;
   std::swap(result.a, result.b);
   std::swap(s.m, s.n);
@@ -324,7 +373,7 @@ GemmKernel exchanged(const GemmKernel &kernel) {
 void emitEmptyLaunch(const GemmEmission &e) {
   FunctionBuilder f(e.module, e.loc, e.kernel.name, e.launchArguments(),
                     /*isPrivate=*/false);
-  e.finishLaunch(f, 0);
+  e.finishLaunch(f, {});
 }
 
 } // namespace
@@ -338,6 +387,7 @@ int64_t emitGemm(ModuleOp module, Location loc, const GemmKernel &kernel,
   GemmEmission e{module, loc, kernel, target, plan};
   assert(plan.streams || plan.tileColumns % e.blockColumns() == 0);
   assert(plan.kBlock == kernel.shape.k || plan.kBlock == kProductChunk);
+  assert(!plan.rowsGrow || (!plan.packA && !plan.streams));
   if (plan.packA || plan.packB == Packing::Launch)
     emitPackLaunch(e);
   if (plan.streams)
@@ -354,7 +404,7 @@ int64_t emitGemm(ModuleOp module, Location loc, const GemmKernel &kernel,
     emitEmptyLaunch({module, loc, kernel, target, GemmPlan()});
     return 0;
   }
-  if (s.n == 1 && s.m > 1)
+  if (storesAlongRows(s))
     return emitGemm(module, loc, exchanged(kernel), target);
   GemmPlan plan = planGemm(s, target, bool(kernel.a.load), bool(kernel.b.load),
                            kernel.heavyStore);

@@ -21,6 +21,10 @@ struct GemmShape {
   mlir::Type element;
 };
 
+/// Whether the lanes of an accumulator are neighbouring rows of the result: if
+/// it has one column, or as many as a symbol says.
+bool storesAlongRows(const GemmShape &shape);
+
 /// Produces `vector<lanes x element>` of an operand: the elements [batch, row,
 /// col .. col + lanes) of its storage order (so `col` is k for a plain A and m
 /// for a transposed one). `buffers` are the kernel's buffers in the function
@@ -33,8 +37,8 @@ using LoadFn = std::function<mlir::Value(
     mlir::Value mask)>;
 
 /// Consumes `acc`, a vector of the elements [batch, row, col .. col + lanes) of
-/// the result: applies the epilogue and stores. If n is 1, lanes run along the
-/// rows instead, so that they are always neighbours in memory. `mask` is null
+/// the result: applies the epilogue and stores. If storesAlongRows(), lanes run
+/// along the rows instead. `mask` is null
 /// if all lanes exist. Vectors are of any power of two of lanes up to the
 /// target's width. `batch`, `row`, `col` are of index type.
 using StoreFn = std::function<void(mlir::OpBuilder &, mlir::Location,

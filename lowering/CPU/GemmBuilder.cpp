@@ -17,7 +17,9 @@ FunctionBuilder::FunctionBuilder(ModuleOp module, Location loc, StringRef name,
 }
 
 std::optional<int64_t> constantOf(Value value) {
-  if (auto op = value.getDefiningOp<arith::ConstantIndexOp>())
+  // What stands for a symbolic size is no size to decide by.
+  if (auto op = value.getDefiningOp<arith::ConstantIndexOp>();
+      op && !ir::isSymbolic(op.value()))
     return op.value();
   return std::nullopt;
 }

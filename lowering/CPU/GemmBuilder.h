@@ -1,6 +1,7 @@
 // Internal to the Gemm emitter: a function builder and what its parts share.
 #pragma once
 #include "lowering/CPU/GemmPlan.h"
+#include "lowering/CodeGen/Formula.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -182,7 +183,8 @@ struct GemmEmission {
   llvm::SmallVector<mlir::Type> launchArguments() const;
   /// Marks a finished launch: tile count, and each buffer distinct from the
   /// others.
-  void finishLaunch(FunctionBuilder &f, int64_t tiles) const;
+  void finishLaunch(FunctionBuilder &f,
+                    const runtime::SizeFormula &tiles) const;
   /// Hands `valid` lanes of a vector to the epilogue: by mask, or in pieces of
   /// a power of two of lanes.
   void store(FunctionBuilder &f, mlir::ValueRange buffers, mlir::Value batch,

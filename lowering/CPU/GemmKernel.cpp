@@ -7,6 +7,7 @@
 #include "lowering/Kernels/FusedBody.h"
 #include "lowering/Kernels/Launch.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
@@ -142,7 +143,7 @@ private:
              Value row, Value col, Value acc, Value mask) {
     LaneMath lane(builder, loc);
     int64_t lanes = cast<VectorType>(acc.getType()).getNumElements();
-    bool alongRows = shape.n == 1;
+    bool alongRows = shape.n == 1 || storesAlongRows(shape);
     LaneIndex i{row, alongRows ? 1 : 0, 1}, j{col, alongRows ? 0 : 1, 1};
     LaneIndex position =
         lane.add(lane.mulConstant({batch, 0, 1}, shape.m * shape.n),
@@ -163,9 +164,30 @@ private:
     } else {
       values = laneByLane(builder, loc, body, batch, i, j, acc, mask, supplied);
     }
+    if (lanes > 1 && position.step != 1)
+      return scatter(builder, loc, values, buffers, position, mask);
     for (auto [value, output] : llvm::zip(values, outputBuffer))
       storeLanes(builder, loc, value, buffers[output], position.base, false,
                  lanes == 1 ? Value() : mask);
+  }
+
+  /// Stores lanes that are no neighbours in memory.
+  void scatter(OpBuilder &builder, Location loc, ArrayRef<Value> values,
+               ValueRange buffers, LaneIndex position, Value mask) {
+    LaneMath lane(builder, loc);
+    int64_t lanes = cast<VectorType>(values[0].getType()).getNumElements();
+    for (int64_t l = 0; l < lanes; ++l) {
+      Value at = lane.addConstant(position, l * position.step).base;
+      OpBuilder::InsertionGuard guard(builder);
+      if (mask) {
+        auto guarded = scf::IfOp::create(builder, loc,
+                                         extract(builder, loc, mask, l), false);
+        builder.setInsertionPointToStart(guarded.thenBlock());
+      }
+      for (auto [value, output] : llvm::zip(values, outputBuffer))
+        storeLanes(builder, loc, extract(builder, loc, value, l),
+                   buffers[output], at);
+    }
   }
 
   static Value extract(OpBuilder &builder, Location loc, Value vector,

@@ -61,7 +61,7 @@ public:
     if (e.stepsOverK())
       step();
     else if (k > kProductChunk)
-      epilogue(allChunks());
+      epilogue(orZeros(allChunks()));
     else
       epilogue(chain(f.index(0), f.index(k)));
   }
@@ -195,6 +195,17 @@ private:
                     Value end = f.min(f.add(begin, kProductChunk), k);
                     return sums(before, chain(begin, end));
                   });
+  }
+
+  /// A sum of no chunks is +0, whatever it starts at.
+  Values orZeros(Values sums) {
+    const int64_t k = e.kernel.shape.k;
+    if (!ir::isSymbolic(k))
+      return sums;
+    Value isEmpty = f.equal(f.index(k), 0);
+    for (Value &sum : sums)
+      sum = arith::SelectOp::create(f.b, f.loc, isEmpty, f.zero(type), sum);
+    return sums;
   }
 
   Values sums(ValueRange xs, ValueRange ys) {

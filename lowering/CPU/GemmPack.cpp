@@ -255,7 +255,7 @@ void emitPackLaunch(const GemmEmission &e) {
     f.b.setInsertionPointToStart(op.elseBlock());
     b->emit(f.sub(tile, f.index(tilesA)));
   });
-  e.finishLaunch(f, tilesA + tilesB);
+  e.finishLaunch(f, formulaOf(tilesA + tilesB));
 }
 
 void emitTilePacking(const GemmEmission &e, FunctionBuilder &f, Value batch,

@@ -1,5 +1,6 @@
 // Chooses the schedule of a Gemm from its shape and facts of the target.
 #include "lowering/CPU/GemmPlan.h"
+#include "dialects/Tessera/IR/StandIns.h"
 #include "llvm/Support/MathExtras.h"
 
 namespace tessera::lowering::cpu {
@@ -158,6 +159,54 @@ private:
 
 } // namespace
 
+/// The schedule of a product that has a symbolic dimension, made from that for
+/// middling sizes. Operands lie in memory, and what is packed depends on no
+/// symbol.
+static GemmPlan planSymbolic(const GemmShape &shape, const GemmTarget &target,
+                             bool heavyStore) {
+  GemmShape rough = shape;
+  for (int64_t *size : {&rough.batch, &rough.m, &rough.n, &rough.k})
+    *size = ir::likely(*size);
+  GemmPlan plan = planGemm(rough, target, false, false, heavyStore);
+  bool growsB = ir::isSymbolic(shape.k) ||
+                (ir::isSymbolic(shape.batch) && !shape.sharedB);
+  if (plan.streams || (!growsB && plan.packB != Packing::None) ||
+      (shape.transB && !growsB))
+    plan.packB = Packing::Launch;
+  if (growsB)
+    plan.packB = Packing::None;
+  plan.packA = plan.streams = false;
+  plan.prefetchB = 0;
+  bool readsTransposed = shape.transB && plan.packB == Packing::None;
+  plan.kBlock = readsTransposed           ? shape.k
+                : ir::isSymbolic(shape.k) ? kProductChunk
+                                          : std::min(shape.k, kProductChunk);
+  int64_t most = target.registers >= 32 ? 14 : target.fma ? 6 : 4;
+  plan.rowsGrow = ir::isSymbolic(shape.m);
+  if (plan.rowsGrow || plan.tallRows > most) {
+    plan.tallRows = plan.rowsGrow ? most : std::min(shape.m, most);
+    plan.rowBlocks = llvm::divideCeil(rough.m, plan.tallRows);
+    if (!plan.rowsGrow)
+      plan.tallRows = llvm::divideCeil(rough.m, plan.rowBlocks);
+    plan.tallBlocks = rough.m - plan.rowBlocks * (plan.tallRows - 1);
+    plan.tileBlocks = std::max<int64_t>(96 / plan.tallRows, 1);
+  }
+  int64_t budget = target.registers >= 32 ? 28 : target.fma ? 12 : 8;
+  plan.vectors = std::clamp<int64_t>(
+      std::min(budget / plan.tallRows,
+               int64_t(llvm::divideCeil(shape.n, plan.lanes))),
+      1, readsTransposed ? 1 : 8);
+  plan.tileColumns =
+      llvm::alignTo(std::min<int64_t>(shape.n, 256), plan.vectors * plan.lanes);
+  return plan;
+}
+
+bool storesAlongRows(const GemmShape &shape) {
+  if (ir::isSymbolic(shape.m))
+    return false;
+  return ir::isSymbolic(shape.n) || (shape.n == 1 && shape.m > 1);
+}
+
 GemmTarget factsOf(const TargetInfo &target) {
   GemmTarget facts;
   facts.vectorBits = target.vectorBits;
@@ -172,6 +221,9 @@ GemmTarget factsOf(const TargetInfo &target) {
 
 GemmPlan planGemm(const GemmShape &shape, const GemmTarget &target,
                   bool producesA, bool producesB, bool heavyStore) {
+  for (int64_t size : {shape.batch, shape.m, shape.n, shape.k})
+    if (ir::isSymbolic(size))
+      return planSymbolic(shape, target, heavyStore);
   return Planner(shape, target, producesA, producesB, heavyStore).choose();
 }
 

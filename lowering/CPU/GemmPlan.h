@@ -18,6 +18,10 @@ struct GemmPlan {
   int64_t rowBlocks = 0, tallBlocks = 0, tallRows = 1;
   int64_t vectors = 1;
 
+  // The number of rows depends on a symbol: blocks of `tallRows` rows, then
+  // smaller ones. A tile has `tileBlocks` of the former.
+  bool rowsGrow = false;
+
   // Packed operands are panels of a register block. A is packed whole, in a
   // launch of its own; so is B, or each tile packs the columns it has into a
   // buffer on the stack.

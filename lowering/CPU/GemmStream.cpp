@@ -26,11 +26,11 @@ public:
     FunctionBuilder chunkLaunch(e.module, e.loc, e.kernel.name + "_chunks",
                                 e.launchArguments(), /*isPrivate=*/false);
     emitChunks(chunkLaunch);
-    e.finishLaunch(chunkLaunch, s.batch * chunks * columnTiles);
+    e.finishLaunch(chunkLaunch, formulaOf(s.batch * chunks * columnTiles));
     FunctionBuilder addLaunch(e.module, e.loc, e.kernel.name,
                               e.launchArguments(), /*isPrivate=*/false);
     emitAddition(addLaunch);
-    e.finishLaunch(addLaunch, s.batch * columnTiles);
+    e.finishLaunch(addLaunch, formulaOf(s.batch * columnTiles));
   }
 
 private:

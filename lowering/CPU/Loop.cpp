@@ -8,6 +8,7 @@
 #include "lowering/CPU/Emit.h"
 #include "lowering/Kernels/FusedBody.h"
 #include "lowering/Kernels/Launch.h"
+#include "lowering/Kernels/Symbolic.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -53,7 +54,7 @@ bool isFlat(KernelOp kernel) {
   return llvm::all_of(
       kernel.getBody().front().without_terminator(), [](Operation &op) {
         if (isa<ScalarOpInterface>(op) ||
-            isa<ConstantOp, IdentityOp, StopGradientOp>(op))
+            isa<ConstantOp, ExtentOp, IdentityOp, StopGradientOp>(op))
           return true;
         auto broadcast = dyn_cast<BroadcastOp>(op);
         return broadcast && tensorType(broadcast.getX()).getNumElements() == 1;
@@ -76,11 +77,10 @@ public:
     pieces = piecesOfRow();
     // A tile is some rows, or where there is one row a piece of it.
     rowsPerTile = rows > 1 ? std::max<int64_t>(1, kTileElements / inner) : 1;
-    int64_t columnTiles = rows > 1 ? 1 : llvm::divideCeil(inner, kTileElements);
-    int64_t tiles = space.getNumElements() == 0
-                        ? 0
-                        : llvm::divideCeil(rows, rowsPerTile) * columnTiles;
-    launch.emplace(module, kernel, name, tiles);
+    launch.emplace(module, kernel, name,
+                   space.getNumElements() == 0 ? runtime::SizeFormula()
+                   : rows > 1                  ? ceilOf(rows, rowsPerTile)
+                                               : ceilOf(inner, kTileElements));
     body.emplace(kernel, launch->inputs());
   }
 
@@ -114,16 +114,44 @@ private:
     return inner >= least ? least : 1;
   }
 
-  /// A part of a row and how many of its elements are computed at once.
+  /// A part of a row and how many of its elements are computed at once. Where
+  /// the row's length depends on a symbol, `from` and `to` are null: the part
+  /// reaches from the multiples of `wider` in it to those of `lanes`.
   struct Piece {
-    int64_t from, to, lanes;
+    int64_t from, to, lanes, wider = 0;
   };
+  Value fromOf(const Piece &piece) {
+    if (!piece.wider)
+      return launch->number(piece.from);
+    return piece.from == 0 ? launch->number(0) : multiples(piece.wider);
+  }
+  Value toOf(const Piece &piece) {
+    return piece.wider ? multiples(piece.lanes) : launch->number(piece.to);
+  }
+  /// The length of a row rounded down to a multiple of `width`.
+  Value multiples(int64_t width) {
+    Value length = launch->number(inner);
+    if (isMultipleOf(inner, width))
+      return length;
+    Value rest = LaneMath(b(), launch->loc()).remainder(length, width);
+    return arith::SubIOp::create(b(), launch->loc(), length, rest);
+  }
 
   SmallVector<Piece> piecesOfRow() {
     SmallVector<int64_t> widths{lanes, 1};
     if (several && lanes > 1 && inner >= kPairedElements)
       widths.insert(widths.begin(), vectorsTogether() * lanes);
     SmallVector<Piece> pieces;
+    if (isSymbolic(inner)) {
+      int64_t wider = 0;
+      for (int64_t width : widths) {
+        pieces.push_back({wider, 0, width, wider ? wider : width});
+        if (isMultipleOf(inner, width))
+          break;
+        wider = width;
+      }
+      return pieces;
+    }
     int64_t from = 0;
     for (int64_t width : widths)
       if (int64_t to = from + (inner - from) / width * width; to > from) {
@@ -155,8 +183,7 @@ private:
         *inside.delinearize({row, 0, 1}, ArrayRef(shape).drop_back(), 1);
     Value start = inside.mulConstant({row, 0, 1}, inner).base;
     for (const Piece &piece : pieces)
-      emitSpan(outer, start, launch->number(piece.from),
-               launch->number(piece.to), piece.lanes);
+      emitSpan(outer, start, fromOf(piece), toOf(piece), piece.lanes);
   }
 
   void emitPiece(Value tile) {
@@ -167,10 +194,8 @@ private:
     Value first = lane.mulConstant({tile, 0, 1}, kTileElements).base;
     Value last = lane.addConstant({first, 0, 1}, kTileElements).base;
     for (const Piece &piece : pieces) {
-      Value from =
-          arith::MaxSIOp::create(b(), loc, first, launch->number(piece.from));
-      Value to =
-          arith::MinSIOp::create(b(), loc, last, launch->number(piece.to));
+      Value from = arith::MaxSIOp::create(b(), loc, first, fromOf(piece));
+      Value to = arith::MinSIOp::create(b(), loc, last, toOf(piece));
       emitSpan(outer, zero, from, to, piece.lanes);
     }
   }

@@ -2,6 +2,7 @@
 // places.
 #include "lowering/CPU/ReduceTreeElements.h"
 #include "dialects/Tessera/IR/ScalarBuilder.h"
+#include "dialects/Tessera/IR/StandIns.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include <numeric>
 
@@ -18,6 +19,9 @@ static constexpr int64_t kShortRun = 8;
 
 bool Elements::isDirect(ArrayRef<Reducer> reducers, int64_t count,
                         int64_t lanes, int64_t runLength) {
+  // The last chunk's length is known at run time alone.
+  if (isSymbolic(count))
+    return false;
   int64_t bytes = 0;
   for (const Reducer &reducer : reducers)
     bytes = std::max(bytes, runLength * reducer.bytes());
@@ -123,6 +127,15 @@ void Elements::prepareGroup(OpBuilder &b, LaneIndex begin, int64_t length,
     stages.push_back(stackBuffer(b, loc, element, most * stageSize()));
   }
   Value end = endOf(b, begin, length);
+  if (runLength == count && isSymbolic(count)) {
+    // The whole sequence is one run, whose length may be 0.
+    buildLoop(b, loc, lane.number(0), members, 1, [&](Value member) {
+      select(member);
+      selectStage(b, member);
+      computeRun(b, lane.number(0), begin.base, end);
+    });
+    return;
+  }
   Value firstRun = lane.divide(begin.base, runLength);
   Value endRun =
       lane.divide(lane.addConstant({end, 0, 1}, runLength - 1).base, runLength);
@@ -142,7 +155,8 @@ void Elements::prepareGroup(OpBuilder &b, LaneIndex begin, int64_t length,
 Value Elements::endOf(OpBuilder &b, LaneIndex begin, int64_t length) const {
   LaneMath lane(b, loc);
   Value end = lane.addConstant({begin.base, 0, 1}, length).base;
-  if (getConstantIntValue(begin.base) || count % length == 0)
+  if (!isSymbolic(count) &&
+      (getConstantIntValue(begin.base) || count % length == 0))
     return end;
   return arith::MinSIOp::create(b, loc, end, lane.number(count));
 }
@@ -184,12 +198,22 @@ void Elements::computeRun(OpBuilder &b, Value run, Value begin,
   Value low = arith::MaxSIOp::create(b, loc, begin, run);
   Value high = lane.addConstant({run, 0, 1}, runLength).base;
   high = arith::MinSIOp::create(b, loc, end, high);
-  Value last = lane.addConstant({high, 0, 1}, -width).base;
-  last = arith::MaxSIOp::create(b, loc, last, run);
-  buildLoop(b, loc, low, high, width, [&](Value i) {
-    Value at = width == 1 ? i : arith::MinSIOp::create(b, loc, i, last);
-    computeInRun(b, run, starts, arith::SubIOp::create(b, loc, at, run), width);
-  });
+  auto compute = [&](int64_t width) {
+    Value last = lane.addConstant({high, 0, 1}, -width).base;
+    last = arith::MaxSIOp::create(b, loc, last, run);
+    buildLoop(b, loc, low, high, width, [&](Value i) {
+      Value at = width == 1 ? i : arith::MinSIOp::create(b, loc, i, last);
+      computeInRun(b, run, starts, arith::SubIOp::create(b, loc, at, run),
+                   width);
+    });
+  };
+  if (width == 1 || !isSymbolic(runLength))
+    return compute(width);
+  // A run may turn out to be shorter than a vector.
+  Value length = arith::SubIOp::create(b, loc, high, run);
+  Value isLong = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge,
+                                       length, lane.number(width));
+  buildIf(b, loc, isLong, [&] { compute(width); }, [&] { compute(1); });
 }
 
 bool Elements::takesWholeRuns() const {
@@ -234,7 +258,8 @@ int64_t findRunLength(KernelOp kernel, ArrayRef<int64_t> space,
   for (Operation &op : kernel.getBody().front().without_terminator()) {
     auto shape = tensorType(op.getResult(0)).getShape();
     if (product(shape) != all || isa<ScalarOpInterface>(op) ||
-        isa<ReshapeOp, IdentityOp, StopGradientOp, ConstantOp, ReduceOp>(op))
+        isa<ReshapeOp, IdentityOp, StopGradientOp, ConstantOp, ExtentOp,
+            ReduceOp>(op))
       continue;
     // The trailing dimensions that a broadcast repeats, or keeps as they are,
     // are one to it; to any other op only the innermost one is.

@@ -9,6 +9,7 @@
 #include "lowering/CPU/ReduceTreeSequence.h"
 #include "lowering/CPU/RowReducePlan.h"
 #include "lowering/Kernels/Launch.h"
+#include "lowering/Kernels/Symbolic.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -44,13 +45,15 @@ public:
         std::max<int64_t>(1, kTileElements / std::max<int64_t>(1, plan.cols));
     if (goesSideBySide())
       streams = kTreeStreams;
-    if (tileBytes > 0)
+    if (tileBytes > 0 && isSymbolic(plan.rows))
+      rowsPerTile = 1; // A part of the workspace for each row.
+    else if (tileBytes > 0)
       rowsPerTile = std::max<int64_t>(
           rowsPerTile, llvm::divideCeil(plan.rows, kWorkspaceTiles));
     rowsPerTile = llvm::divideCeil(rowsPerTile, streams);
     rowsPerStream = plan.rows / streams;
-    int64_t tiles = llvm::divideCeil(rowsPerStream, rowsPerTile);
-    launch.emplace(module, kernel, name, tiles, tileBytes * tiles);
+    launch.emplace(module, kernel, name, ceilOf(rowsPerStream, rowsPerTile),
+                   ceilOf(rowsPerStream, rowsPerTile, tileBytes));
     body.emplace(kernel, launch->inputs());
   }
 

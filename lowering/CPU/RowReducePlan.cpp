@@ -21,7 +21,8 @@ static int64_t ownCost(Operation *op) {
     return 24;
   if (isa<DivOp, SqrtOp, RsqrtOp>(op))
     return 10;
-  if (isa<ConstantOp, BroadcastOp, ReshapeOp, IdentityOp, StopGradientOp>(op))
+  if (isa<ConstantOp, ExtentOp, BroadcastOp, ReshapeOp, IdentityOp,
+          StopGradientOp>(op))
     return 0;
   // Views that move elements read them one by one.
   return isa<ScalarOpInterface>(op) ? 1 : 10;

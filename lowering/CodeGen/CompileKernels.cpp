@@ -51,6 +51,14 @@ std::string encode(const KernelObject &object) {
     number(launch.tiles);
     number(launch.buffers);
     number(launch.workspaceBytes);
+    number(launch.takesDims);
+    for (const auto *terms : {&launch.tileTerms, &launch.workspaceTerms}) {
+      number(static_cast<int64_t>(terms->size()));
+      for (const runtime::SizeFormula::Term &term : *terms)
+        for (int64_t value : {term.symbol, term.times, term.coefficient,
+                              term.plus, term.divisor})
+          number(value);
+    }
   }
   text(object.bytes);
   return bytes;
@@ -73,6 +81,16 @@ std::optional<KernelObject> decode(StringRef bytes) {
     launch.tiles = number();
     launch.buffers = number();
     launch.workspaceBytes = number();
+    launch.takesDims = number();
+    for (auto *terms : {&launch.tileTerms, &launch.workspaceTerms}) {
+      int64_t left = number();
+      for (; left > 0 && at; --left) {
+        runtime::SizeFormula::Term &term = terms->emplace_back();
+        for (int64_t *value : {&term.symbol, &term.times, &term.coefficient,
+                               &term.plus, &term.divisor})
+          *value = number();
+      }
+    }
   }
   object.bytes = text();
   if (Error error = at.takeError()) {

@@ -1,6 +1,7 @@
 // The lowering of kernel modules: expand what has no direct counterpart,
 // structured control flow, everything to LLVM.
 #include "lowering/CodeGen/LowerToLLVM.h"
+#include "lowering/CodeGen/Formula.h"
 #include "lowering/CodeGen/VerifyKernel.h"
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
@@ -164,7 +165,7 @@ void markBufferArguments(func::FuncOp func) {
                     b.getUnitAttr());
     int64_t bytes = llvm::divideCeil(buffer.getElementTypeBitWidth(), 8) *
                     buffer.getNumElements();
-    if (bytes > 0)
+    if (bytes > 0 && buffer.getNumElements() < kUnknownElements)
       func.setArgAttr(index, LLVM::LLVMDialect::getDereferenceableAttrName(),
                       b.getI64IntegerAttr(bytes));
   }
@@ -172,8 +173,7 @@ void markBufferArguments(func::FuncOp func) {
 
 /// Checks the form of a launch and makes it private under another name, so that
 /// the wrapper can take its own.
-FailureOr<LaunchInfo> prepareLaunch(func::FuncOp func, IntegerAttr tiles,
-                                    StringRef suffix) {
+FailureOr<LaunchInfo> prepareLaunch(func::FuncOp func, StringRef suffix) {
   ArrayRef<Type> types = func.getArgumentTypes();
   bool isKernel = types.size() >= 2 && types.take_back(2)[0].isIndex() &&
                   types.back().isIndex() &&
@@ -190,12 +190,18 @@ FailureOr<LaunchInfo> prepareLaunch(func::FuncOp func, IntegerAttr tiles,
   LaunchInfo info;
   info.name = func.getName().str();
   info.symbol = info.name + suffix.str();
-  info.tiles = tiles.getInt();
+  auto tiles = formulaOf(func->removeAttr("tessera.launch"));
+  Attribute bytes = func->removeAttr("tessera.workspace");
+  auto workspace = bytes ? formulaOf(bytes) : runtime::SizeFormula();
+  if (!tiles || !workspace)
+    return func.emitError("a launch has its tiles and its workspace as a "
+                          "number, or as a formula of the dimensions");
+  info.tiles = tiles->constant;
+  info.tileTerms = tiles->terms;
+  info.workspaceBytes = workspace->constant;
+  info.workspaceTerms = workspace->terms;
   info.buffers = types.size() - 2;
-  if (auto bytes = func->getAttrOfType<IntegerAttr>("tessera.workspace"))
-    info.workspaceBytes = bytes.getInt();
-  func->removeAttr("tessera.launch");
-  func->removeAttr("tessera.workspace");
+  info.takesDims = bool(func->removeAttr("tessera.dims"));
   func.setName(info.name + ".body");
   return info;
 }
@@ -252,10 +258,8 @@ LogicalResult lowerKernelModule(ModuleOp module, const TargetInfo &target,
     return failure();
   std::vector<LaunchInfo> infos;
   for (auto func : module.getOps<func::FuncOp>()) {
-    auto tiles = func->getAttrOfType<IntegerAttr>("tessera.launch");
-    if (tiles) {
-      FailureOr<LaunchInfo> info =
-          prepareLaunch(func, tiles, options.symbolSuffix);
+    if (func->hasAttr("tessera.launch")) {
+      FailureOr<LaunchInfo> info = prepareLaunch(func, options.symbolSuffix);
       if (failed(info))
         return failure();
       infos.push_back(std::move(*info));

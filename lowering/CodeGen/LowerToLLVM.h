@@ -3,6 +3,7 @@
 #pragma once
 #include "lowering/CodeGen/Target.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "runtime/SizeFormula.h"
 #include <functional>
 #include <string>
 #include <vector>
@@ -22,6 +23,14 @@ struct LaunchInfo {
       0; ///< Number of pointers in its `buffers` array, the workspace included.
   int64_t workspaceBytes =
       0; ///< From the optional attribute tessera.workspace.
+  /// What symbolic dimensions add to both.
+  std::vector<runtime::SizeFormula::Term> tileTerms, workspaceTerms;
+  /// The last pointer is to the dimensions, as the attribute tessera.dims says.
+  bool takesDims = false;
+
+  bool hasWorkspace() const {
+    return workspaceBytes > 0 || !workspaceTerms.empty();
+  }
 };
 
 struct LowerOptions {

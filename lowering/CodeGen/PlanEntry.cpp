@@ -115,6 +115,19 @@ exit:
 }
 )";
 
+/// A reference's index for the driver: the dimensions follow the buffers.
+int64_t indexOf(const BufferRef &ref, const Plan &plan) {
+  switch (ref.kind) {
+  case BufferRef::Arena:
+    return -1;
+  case BufferRef::Dims:
+    return plan.numBuffers;
+  case BufferRef::Buffer:
+    return ref.index;
+  }
+  llvm_unreachable("unknown kind of reference");
+}
+
 /// Adds the two tables and the struct %plan that refers to them.
 GlobalVariable *addTables(llvm::Module &module, const Plan &plan) {
   LLVMContext &context = module.getContext();
@@ -145,8 +158,7 @@ GlobalVariable *addTables(llvm::Module &module, const Plan &plan) {
                      number(static_cast<int64_t>(launch.buffers.size()))}));
     longest = std::max(longest, launch.buffers.size());
     for (const BufferRef &ref : launch.buffers) {
-      references.push_back(
-          static_cast<uint64_t>(ref.kind == BufferRef::Arena ? -1 : ref.index));
+      references.push_back(static_cast<uint64_t>(indexOf(ref, plan)));
       references.push_back(static_cast<uint64_t>(ref.offset));
     }
   }
@@ -160,10 +172,122 @@ GlobalVariable *addTables(llvm::Module &module, const Plan &plan) {
                  constant(referenceTable)}));
 }
 
+/// Numbers that depend on the dimensions, as code of an entry.
+class DimsBuilder {
+public:
+  DimsBuilder(IRBuilder<> &b, Value *dims) : b(b), dims(dims) {}
+
+  Value *at(const runtime::SizeFormula &formula) {
+    Value *sum = b.getInt64(uint64_t(formula.constant));
+    for (const runtime::SizeFormula::Term &term : formula.terms) {
+      Value *size = b.CreateMul(symbol(term.symbol),
+                                b.getInt64(uint64_t(term.coefficient)));
+      size =
+          b.CreateAdd(size, b.getInt64(uint64_t(term.plus + term.divisor - 1)));
+      if (term.divisor != 1)
+        size = b.CreateSDiv(size, b.getInt64(uint64_t(term.divisor)));
+      sum =
+          b.CreateAdd(sum, b.CreateMul(size, b.getInt64(uint64_t(term.times))));
+    }
+    return sum;
+  }
+
+  /// runtime::offsetAt().
+  Value *offset(const BufferRef &ref) {
+    Value *sum = b.getInt64(uint64_t(ref.offset));
+    for (auto [s, per] : llvm::enumerate(ref.per))
+      if (per != 0)
+        sum = b.CreateAdd(
+            sum, b.CreateMul(symbol(int64_t(s)), b.getInt64(uint64_t(per))));
+    return b.CreateAnd(sum, b.getInt64(uint64_t(-64)));
+  }
+
+private:
+  Value *symbol(int64_t number) {
+    Value *&known = symbols[number];
+    if (!known)
+      known = b.CreateLoad(
+          b.getInt64Ty(),
+          b.CreateConstGEP1_64(b.getInt64Ty(), dims, uint64_t(number)));
+    return known;
+  }
+
+  IRBuilder<> &b;
+  Value *dims;
+  DenseMap<int64_t, Value *> symbols;
+};
+
+/// The entry of a program of symbolic dimensions: makes the tables of the
+/// program for these dimensions on its stack, and hands them to the driver that
+/// static programs use.
+void addSymbolicEntry(llvm::Module &module, const Plan &plan, StringRef name,
+                      StringRef driver) {
+  LLVMContext &context = module.getContext();
+  PointerType *pointer = PointerType::getUnqual(context);
+  IRBuilder<> b(context);
+  Type *i64 = b.getInt64Ty();
+  FunctionCallee run = module.getOrInsertFunction(
+      driver, FunctionType::get(b.getVoidTy(),
+                                {pointer, pointer, pointer, pointer}, false));
+  Function *entry = Function::Create(
+      FunctionType::get(b.getInt32Ty(),
+                        {pointer, pointer, pointer, pointer, pointer}, false),
+      GlobalValue::ExternalLinkage, name, module);
+  b.SetInsertPoint(BasicBlock::Create(context, "", entry));
+  Value *buffers = entry->getArg(1), *dims = entry->getArg(2);
+  DimsBuilder sizes(b, dims);
+  GlobalVariable *tables = addTables(module, plan);
+  auto *initial = cast<ConstantStruct>(tables->getInitializer());
+  /// A copy on the stack of a table that the plan refers to.
+  auto copyOf = [&](unsigned field) -> std::pair<Value *, Type *> {
+    auto *table = cast<GlobalVariable>(initial->getOperand(field));
+    Type *type = table->getValueType();
+    AllocaInst *copy = b.CreateAlloca(type);
+    copy->setAlignment(Align(8));
+    b.CreateMemCpy(copy, Align(8), table, Align(8),
+                   module.getDataLayout().getTypeAllocSize(type));
+    return {copy, type};
+  };
+  auto [launches, launchesType] = copyOf(2);
+  auto [references, referencesType] = copyOf(3);
+  auto word = [&](Value *table, int64_t number) {
+    return b.CreateConstGEP1_64(i64, table, uint64_t(number));
+  };
+  int64_t reference = 0;
+  for (auto [i, launch] : llvm::enumerate(plan.launches)) {
+    if (!launch.tileTerms.empty())
+      b.CreateStore(sizes.at({launch.tiles, launch.tileTerms}),
+                    word(launches, int64_t(3 * i + 1)));
+    for (const BufferRef &ref : launch.buffers) {
+      if (!ref.per.empty())
+        b.CreateStore(sizes.offset(ref), word(references, 2 * reference + 1));
+      ++reference;
+    }
+  }
+  // The dimensions are one buffer more.
+  Value *all =
+      b.CreateAlloca(ArrayType::get(pointer, uint64_t(plan.numBuffers + 1)));
+  b.CreateMemCpy(all, Align(8), buffers, Align(8),
+                 uint64_t(8 * plan.numBuffers));
+  b.CreateStore(dims,
+                b.CreateConstGEP1_64(pointer, all, uint64_t(plan.numBuffers)));
+  Type *planType = tables->getValueType();
+  Value *here = b.CreateAlloca(planType);
+  for (unsigned field : {0u, 1u})
+    b.CreateStore(initial->getOperand(field),
+                  b.CreateStructGEP(planType, here, field));
+  b.CreateStore(launches, b.CreateStructGEP(planType, here, 2));
+  b.CreateStore(references, b.CreateStructGEP(planType, here, 3));
+  b.CreateCall(run, {here, entry->getArg(0), all, entry->getArg(3)});
+  b.CreateRet(b.getInt32(0));
+}
+
 /// The function of type tessera_entry_fn: hands the plan's tables to the
 /// driver.
 void addEntry(llvm::Module &module, const Plan &plan, StringRef name,
               StringRef driver) {
+  if (plan.symbols > 0)
+    return addSymbolicEntry(module, plan, name, driver);
   LLVMContext &context = module.getContext();
   PointerType *pointer = PointerType::getUnqual(context);
   IRBuilder<> b(context);
@@ -229,9 +353,19 @@ std::string planKey(const Plan &plan, const TargetInfo &target) {
     number(launch.tiles);
     number(static_cast<int64_t>(launch.buffers.size()));
     for (const BufferRef &ref : launch.buffers) {
-      number(ref.kind == BufferRef::Arena ? -1 : ref.index);
+      number(indexOf(ref, plan));
       number(ref.offset);
+      for (int64_t per : ref.per)
+        number(per);
     }
+    for (const runtime::SizeFormula::Term &term : launch.tileTerms)
+      for (int64_t value :
+           {term.symbol, term.times, term.coefficient, term.plus, term.divisor})
+        number(value);
+  }
+  if (plan.symbols > 0) {
+    number(plan.symbols);
+    number(plan.numBuffers);
   }
   return ObjectCache::keyFor(bytes, target);
 }

@@ -8,10 +8,13 @@ namespace tessera::lowering {
 
 /// A place in memory that a kernel gets a pointer to.
 struct BufferRef {
-  enum Kind { Buffer, Arena } kind = Buffer;
+  enum Kind { Buffer, Arena, Dims } kind = Buffer;
   int64_t index = 0;  ///< Which of the entry's buffers (inputs, then outputs);
-                      ///< unused for the arena.
+                      ///< unused for the arena and the dimensions.
   int64_t offset = 0; ///< In bytes from the start of the buffer or the arena.
+  /// What each symbolic dimension adds to an offset into the arena, times its
+  /// size; see runtime::offsetAt().
+  std::vector<int64_t> per = {};
 };
 
 /// One call of a kernel's launch.
@@ -19,12 +22,23 @@ struct PlanLaunch {
   std::string symbol; ///< LaunchInfo::symbol.
   int64_t tiles = 1;
   std::vector<BufferRef> buffers;
+  /// What symbolic dimensions add to `tiles`.
+  std::vector<runtime::SizeFormula::Term> tileTerms = {};
 };
 
 /// A program as kernels and memory. Launches run in order, each after the one
 /// before has finished.
 struct Plan {
+  /// Bytes of the arena, workspaces included. In a program of symbolic
+  /// dimensions each adds arenaPer times its size; what the workspaces take,
+  /// the largest of `workspaces`, then comes on top.
   int64_t arenaBytes = 0;
+  std::vector<int64_t> arenaPer = {};
+  std::vector<runtime::SizeFormula> workspaces = {};
+  /// Symbolic dimensions, the entries of `dims`.
+  int64_t symbols = 0;
+  /// Inputs and outputs, for a program of symbolic dimensions.
+  int64_t numBuffers = 0;
   std::vector<PlanLaunch> launches;
   /// For each output, the input whose bytes it takes, or -1.
   std::vector<int64_t> aliases;

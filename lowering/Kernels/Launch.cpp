@@ -1,6 +1,7 @@
 // Builds launch functions.
 #include "lowering/Kernels/Launch.h"
 #include "lowering/Kernels/FusedBody.h"
+#include "lowering/Kernels/Symbolic.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -20,8 +21,9 @@ MemRefType flatMemRef(RankedTensorType type) {
                          storageType(type.getElementType()));
 }
 
-Launch::Launch(ModuleOp module, KernelOp kernel, StringRef name, int64_t tiles,
-               int64_t workspace)
+Launch::Launch(ModuleOp module, KernelOp kernel, StringRef name,
+               const runtime::SizeFormula &tiles,
+               const runtime::SizeFormula &workspace)
     : builder(module.getContext()), location(kernel.getLoc()),
       numInputs(kernel.getInputs().size()) {
   SmallVector<Type> arguments;
@@ -34,17 +36,20 @@ Launch::Launch(ModuleOp module, KernelOp kernel, StringRef name, int64_t tiles,
     if (overwritten < 0)
       arguments.push_back(flatMemRef(tensorType(output)));
   }
-  if (workspace > 0)
-    arguments.push_back(MemRefType::get({workspace}, builder.getI8Type()));
+  bool hasWorkspace = workspace.constant > 0 || !workspace.isConstant();
+  if (hasWorkspace)
+    arguments.push_back(MemRefType::get(
+        {workspace.isConstant() ? workspace.constant : kUnknownElements},
+        builder.getI8Type()));
   size_t buffers = arguments.size();
   arguments.append(2, builder.getIndexType());
   builder.setInsertionPointToEnd(module.getBody());
   function = func::FuncOp::create(builder, location, name,
                                   builder.getFunctionType(arguments, {}));
-  function->setAttr("tessera.launch", builder.getI64IntegerAttr(tiles));
-  if (workspace > 0)
-    function->setAttr("tessera.workspace",
-                      builder.getI64IntegerAttr(workspace));
+  MLIRContext *context = builder.getContext();
+  function->setAttr("tessera.launch", attributeOf(context, tiles));
+  if (hasWorkspace)
+    function->setAttr("tessera.workspace", attributeOf(context, workspace));
   for (size_t i = 0; i < buffers; ++i)
     function.setArgAttr(i, "llvm.noalias", builder.getUnitAttr());
   builder.setInsertionPointToStart(function.addEntryBlock());

@@ -4,17 +4,20 @@
 
 #include "dialects/Tessera/IR/Tessera.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "runtime/SizeFormula.h"
 
 namespace tessera::lowering {
 
 /// A launch function under construction. Its arguments are flat memrefs of the
 /// kernel's inputs, of the outputs that overwrite none of them and, if
-/// `workspace` is not 0, that many bytes; then the range of tiles.
+/// `workspace` is not 0, that many bytes; then the range of tiles. Both numbers
+/// may depend on symbols.
 class Launch {
 public:
   /// Makes `func.func @name` at the end of `module`, with `tiles` tiles.
   Launch(mlir::ModuleOp module, ir::KernelOp kernel, llvm::StringRef name,
-         int64_t tiles, int64_t workspace = 0);
+         const runtime::SizeFormula &tiles,
+         const runtime::SizeFormula &workspace = {});
 
   mlir::OpBuilder &body() { return builder; }
   mlir::Location loc() const { return location; }

@@ -2,6 +2,7 @@
 // largest value first, each at the lowest offset where it fits between the
 // values that live at the same time.
 #include "lowering/Plan/PlanMemory.h"
+#include "dialects/Tessera/IR/Symbols.h"
 #include "dialects/Tessera/IR/Tessera.h"
 #include "lowering/Plan/InPlace.h"
 #include "llvm/ADT/SmallBitVector.h"
@@ -12,6 +13,8 @@ using namespace tessera::ir;
 namespace tessera::lowering {
 
 static constexpr int64_t kAlignment = 64;
+/// What each symbol adds to `tessera.arena`, times its size.
+static constexpr llvm::StringLiteral kArenaPer = "tessera.arena_per";
 
 namespace {
 /// One piece of memory and when it is in use: the values that overwrite each
@@ -21,6 +24,7 @@ struct LiveRange {
   int64_t bytes, first, last;
   int64_t offset = 0;
   int64_t result = -1; ///< Which result's buffer it is; -1 for the arena.
+  SmallVector<int64_t> per = {}; ///< Of the offset, see PlaceAttr.
 };
 } // namespace
 
@@ -59,7 +63,7 @@ liveRanges(func::FuncOp function,
 static int64_t assignOffsets(MutableArrayRef<LiveRange> ranges) {
   SmallVector<LiveRange *> bySize;
   for (LiveRange &range : ranges)
-    if (range.result < 0)
+    if (range.result < 0 && !isSymbolic(range.bytes))
       bySize.push_back(&range);
   llvm::sort(bySize, [](LiveRange *a, LiveRange *b) {
     return std::pair(-a->bytes, a) < std::pair(-b->bytes, b);
@@ -90,6 +94,55 @@ static int64_t assignOffsets(MutableArrayRef<LiveRange> ranges) {
   return total;
 }
 
+/// Places values whose size depends on a symbol after the others: slots, one
+/// after another, each of which is used by values that do not live at once, the
+/// largest of which comes first. An offset is rounded down to the alignment at
+/// run time, for which there is a gap before each slot. Returns what each
+/// symbol adds to the arena, and adds the rest to `arena`.
+static SmallVector<int64_t>
+assignGrowingOffsets(MutableArrayRef<LiveRange> ranges, int64_t &arena) {
+  SmallVector<LiveRange *> bySize;
+  for (LiveRange &range : ranges)
+    if (range.result < 0 && isSymbolic(range.bytes))
+      bySize.push_back(&range);
+  llvm::sort(bySize, [](LiveRange *a, LiveRange *b) {
+    return std::pair(-a->bytes, a) < std::pair(-b->bytes, b);
+  });
+  struct Slot {
+    Extent bytes;
+    SmallVector<LiveRange *> users;
+  };
+  std::vector<Slot> slots;
+  for (LiveRange *range : bySize) {
+    Extent bytes = extentOf(range->bytes);
+    auto slot = llvm::find_if(slots, [&](const Slot &slot) {
+      return slot.bytes.symbol == bytes.symbol &&
+             slot.bytes.coefficient >= bytes.coefficient &&
+             slot.bytes.constant >= bytes.constant &&
+             llvm::none_of(slot.users, [&](LiveRange *user) {
+               return user->first <= range->last && range->first <= user->last;
+             });
+    });
+    if (slot == slots.end())
+      slot = slots.insert(slots.end(), {bytes, {}});
+    slot->users.push_back(range);
+  }
+  SmallVector<int64_t> per(StandIns::count(), 0);
+  for (const Slot &slot : slots) {
+    arena += kAlignment;
+    for (LiveRange *user : slot.users) {
+      user->offset = arena;
+      user->per = per;
+    }
+    arena +=
+        llvm::alignTo(std::max<int64_t>(slot.bytes.constant, 0), kAlignment);
+    per[slot.bytes.symbol] += slot.bytes.coefficient;
+  }
+  if (slots.empty())
+    per.clear();
+  return per;
+}
+
 void planMemory(func::FuncOp function) {
   decideInPlace(function);
   MLIRContext *context = function.getContext();
@@ -99,12 +152,14 @@ void planMemory(func::FuncOp function) {
     results[storedValue(operand)] = i;
   std::vector<LiveRange> ranges = liveRanges(function, results);
   int64_t arena = assignOffsets(ranges);
+  SmallVector<int64_t> per = assignGrowingOffsets(ranges, arena);
   llvm::DenseMap<Value, Attribute> places;
   for (const LiveRange &range : ranges)
     for (Value value : range.values)
-      places[value] = range.result >= 0
-                          ? PlaceAttr::get(context, Space::result, range.result)
-                          : PlaceAttr::get(context, Space::arena, range.offset);
+      places[value] =
+          range.result >= 0
+              ? PlaceAttr::get(context, Space::result, range.result)
+              : PlaceAttr::get(context, Space::arena, range.offset, range.per);
   for (KernelOp kernel : function.getOps<KernelOp>()) {
     auto list = llvm::map_to_vector(kernel.getOutputs(), [&](Value output) {
       return places.lookup(output);
@@ -113,6 +168,14 @@ void planMemory(func::FuncOp function) {
   }
   function->setAttr("tessera.arena",
                     IntegerAttr::get(IntegerType::get(context, 64), arena));
+  if (!per.empty())
+    function->setAttr(kArenaPer, DenseI64ArrayAttr::get(context, per));
+}
+
+/// What each symbol adds to the arena.
+static ArrayRef<int64_t> arenaPer(func::FuncOp function) {
+  auto per = function->getAttrOfType<DenseI64ArrayAttr>(kArenaPer);
+  return per ? per.asArrayRef() : ArrayRef<int64_t>();
 }
 
 /// Whether an output's place holds it: a result of its size, or the arena.
@@ -121,6 +184,19 @@ static bool fits(PlaceAttr place, Value output, func::FuncOp function,
   int64_t offset = place.getOffset(), bytes = byteSize(tensorType(output));
   if (offset < 0)
     return false;
+  if (place.getSpace() == Space::arena && isSymbolic(bytes)) {
+    ArrayRef<int64_t> per = arenaPer(function), before = place.getPer();
+    Extent size = extentOf(bytes);
+    return before.size() == per.size() && size.symbol < per.size() &&
+           llvm::all_of(
+               llvm::zip(before, per),
+               [](auto pair) {
+                 return std::get<0>(pair) >= 0 &&
+                        std::get<0>(pair) <= std::get<1>(pair);
+               }) &&
+           before[size.symbol] + size.coefficient <= per[size.symbol] &&
+           offset + size.constant <= arena;
+  }
   if (place.getSpace() == Space::arena)
     return offset % kAlignment == 0 && bytes <= arena - offset;
   ArrayRef<Type> results = function.getResultTypes();
@@ -205,12 +281,30 @@ LogicalResult verifyPlan(func::FuncOp function) {
   return verifyAliases(function);
 }
 
+/// Of workspaces that no two launches use at once the largest counts.
+static void addWorkspace(Plan &plan, runtime::SizeFormula bytes) {
+  if (bytes == runtime::SizeFormula() ||
+      llvm::is_contained(plan.workspaces, bytes))
+    return;
+  plan.workspaces.push_back(std::move(bytes));
+}
+
 Plan makePlan(func::FuncOp function, ArrayRef<ArrayRef<LaunchInfo>> kernels) {
   Plan plan;
   plan.arenaBytes =
       function->getAttrOfType<IntegerAttr>("tessera.arena").getInt();
   int64_t workspace = plan.arenaBytes,
           numArguments = function.getNumArguments();
+  BufferRef after{BufferRef::Arena, 0, workspace};
+  plan.symbols = StandIns::count();
+  if (plan.symbols > 0) {
+    plan.numBuffers = numArguments + function.getNumResults();
+    // Workspaces begin where the arena, rounded up, ends.
+    plan.arenaBytes = after.offset = llvm::alignTo(workspace, kAlignment) + 63;
+    plan.arenaPer = after.per = arenaPer(function).vec();
+    if (after.per.empty())
+      after.offset = workspace;
+  }
   for (int64_t i = 0; i < function.getNumResults(); ++i) {
     auto alias = function.getResultAttrOfType<IntegerAttr>(i, kAlias);
     plan.aliases.push_back(alias ? alias.getInt() : -1);
@@ -229,17 +323,23 @@ Plan makePlan(func::FuncOp function, ArrayRef<ArrayRef<LaunchInfo>> kernels) {
       BufferRef &ref = where[kernel.getOutputs()[i]];
       ref = isResult ? BufferRef{BufferRef::Buffer,
                                  numArguments + place.getOffset(), 0}
-                     : BufferRef{BufferRef::Arena, 0, place.getOffset()};
+                     : BufferRef{BufferRef::Arena, 0, place.getOffset(),
+                                 place.getPer().vec()};
       if (kernel.overwrittenInput(i) < 0)
         buffers.push_back(ref);
     }
     for (const LaunchInfo &launch : launches) {
-      PlanLaunch call{launch.symbol, launch.tiles, buffers};
-      if (launch.workspaceBytes > 0)
-        call.buffers.push_back({BufferRef::Arena, 0, workspace});
-      plan.arenaBytes =
-          std::max<int64_t>(plan.arenaBytes, workspace + launch.workspaceBytes);
-      if (launch.tiles > 0)
+      PlanLaunch call{launch.symbol, launch.tiles, buffers, launch.tileTerms};
+      if (launch.hasWorkspace())
+        call.buffers.push_back(after);
+      if (launch.takesDims)
+        call.buffers.push_back({BufferRef::Dims, 0, 0});
+      if (plan.symbols > 0)
+        addWorkspace(plan, {launch.workspaceBytes, launch.workspaceTerms});
+      else
+        plan.arenaBytes = std::max<int64_t>(plan.arenaBytes,
+                                            workspace + launch.workspaceBytes);
+      if (launch.tiles > 0 || !launch.tileTerms.empty())
         plan.launches.push_back(std::move(call));
     }
   }

@@ -42,6 +42,17 @@ static Tensor iota(IotaOp op) {
   return result;
 }
 
+static Tensor extent(ExtentOp op) {
+  Tensor result(op.getType());
+  int64_t number = cast<RankedTensorType>(op.getOf()).getNumElements();
+  withElementType(result.element(), [&](auto tag) {
+    using T = decltype(tag);
+    for (T &x : result.as<T>())
+      x = fromInteger<T>(number);
+  });
+  return result;
+}
+
 static Tensor randomBits(RandomBitsOp op, const Tensor &key) {
   Tensor result(op.getType());
   std::array<uint32_t, 2> words = {uint32_t(key.as<int32_t>()[0]),
@@ -58,6 +69,7 @@ std::optional<Tensor> evaluateGenerator(Operation *op, Operands operands) {
   return llvm::TypeSwitch<Operation *, std::optional<Tensor>>(op)
       .Case([&](ConstantOp op) { return constant(op); })
       .Case([&](IotaOp op) { return iota(op); })
+      .Case([&](ExtentOp op) { return extent(op); })
       .Case([&](RandomBitsOp op) { return randomBits(op, *operands[0]); })
       .Default([](auto) { return std::nullopt; });
 }

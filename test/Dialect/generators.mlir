@@ -13,6 +13,8 @@ func.func @generators(%key: tensor<2xi32>) {
   %3 = tessera.constant -128 : i8 : tensor<0xi8>
   // CHECK-NEXT: tessera.random_bits %{{.*}} : tensor<2xi32> -> tensor<5xi32>
   %4 = tessera.random_bits %key : tensor<2xi32> -> tensor<5xi32>
+  // CHECK-NEXT: tessera.extent tensor<2x3xi1> : tensor<f32>
+  %6 = tessera.extent tensor<2x3xi1> : tensor<f32>
   // CHECK-NEXT: tessera.input : tensor<2xf64>
   %5 = tessera.input : tensor<2xf64>
   return

@@ -5,6 +5,7 @@
 #include "test/Fuzz/Ways.h"
 #include "test/Numerics/driver/Compare.h"
 #include "test/Numerics/driver/Inputs.h"
+#include "test/Numerics/driver/Symbolic.h"
 
 using namespace mlir;
 
@@ -91,6 +92,9 @@ std::string check(ModuleOp module, uint64_t seed) {
     return messages;
   if (std::string text = comparison.compare(*carried); !text.empty())
     return text;
+  if (auto symbolic = numerics::symbolicVariant(main))
+    if (std::string text = comparison.compare({*symbolic}); !text.empty())
+      return text;
   if (std::string text =
           comparison.compare(frontEndWays(program, gradient, seed));
       !text.empty())

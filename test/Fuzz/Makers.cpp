@@ -57,6 +57,14 @@ static void makeIota(Program &p) {
                   p.between(0, int64_t(shape.size()) - 1));
 }
 
+static void makeExtent(Program &p) {
+  Type element = p.element();
+  if (!element.isInteger(1))
+    p.add<ExtentOp>(
+        RankedTensorType::get(p.shape(p.between(0, 2)), element),
+        RankedTensorType::get(p.shape(p.between(0, 3)), p.at().getI1Type()));
+}
+
 static void makeRandomBits(Program &p) {
   Type i32 = p.at().getI32Type();
   Value key = p.ofType(RankedTensorType::get({2}, i32));
@@ -351,6 +359,7 @@ ArrayRef<Maker> makers() {
       {ConvertOp::getOperationName(), makeConvert},
       {ConstantOp::getOperationName(), makeConstant},
       {IotaOp::getOperationName(), makeIota},
+      {ExtentOp::getOperationName(), makeExtent},
       {RandomBitsOp::getOperationName(), makeRandomBits},
       {BroadcastOp::getOperationName(), makeBroadcast},
       {BroadcastOp::getOperationName(), makeBroadcast},

@@ -1,6 +1,7 @@
 // Registration of the dialect, and the generated definitions.
 #include "dialects/Tessera/IR/Expr.h"
 #include "dialects/Tessera/IR/ScalarBuilder.h"
+#include "dialects/Tessera/IR/Symbols.h"
 #include "dialects/Tessera/IR/Tessera.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
@@ -16,6 +17,42 @@ using namespace tessera::ir;
 #include "dialects/Tessera/IR/Attributes.cpp.inc"
 #define GET_OP_CLASSES
 #include "dialects/Tessera/IR/Ops.cpp.inc"
+
+/// `#tessera.extent<2 * s1 + 3>`.
+Attribute ExtentAttr::parse(AsmParser &parser, Type) {
+  int64_t coefficient = 1, constant = 0, symbol = 0;
+  StringRef name;
+  if (parser.parseLess())
+    return {};
+  OptionalParseResult number = parser.parseOptionalInteger(coefficient);
+  if (number.has_value() && (failed(*number) || parser.parseStar()))
+    return {};
+  SMLoc place = parser.getCurrentLocation();
+  if (parser.parseKeyword(&name))
+    return {};
+  if (!name.consume_front("s") || name.getAsInteger(10, symbol) || symbol < 0 ||
+      symbol >= int64_t(kMaxSymbols)) {
+    parser.emitError(place, "a symbol is s0, s1, s2 or s3");
+    return {};
+  }
+  if (succeeded(parser.parseOptionalPlus())) {
+    if (parser.parseInteger(constant))
+      return {};
+  }
+  if (parser.parseGreater())
+    return {};
+  return get(parser.getContext(), symbol, coefficient, constant);
+}
+
+void ExtentAttr::print(AsmPrinter &printer) const {
+  printer << '<';
+  if (getCoefficient() != 1)
+    printer << getCoefficient() << " * ";
+  printer << 's' << getSymbol();
+  if (getConstant() != 0)
+    printer << " + " << getConstant();
+  printer << '>';
+}
 
 void TesseraDialect::initialize() {
   addAttributes<

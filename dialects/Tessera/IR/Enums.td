@@ -36,8 +36,23 @@ def Tessera_Space : Tessera_Enum<"Space", [I32EnumAttrCase<"arena", 0>, I32EnumA
 /// Where the plan puts a kernel's output: so many bytes into the arena, or the buffer of that result.
 def Tessera_PlaceAttr : AttrDef<Tessera_Dialect, "Place"> {
   let mnemonic = "place";
-  let parameters = (ins EnumParameter<Tessera_Space>:$space, "int64_t":$offset);
-  let assemblyFormat = "`<` $space `,` $offset `>`";
+  let description = [{
+    In a program of symbolic dimensions, `per` has what each symbol adds to the offset, times its size; the offset is
+    then rounded down to a multiple of 64 bytes.
+  }];
+  let parameters = (ins EnumParameter<Tessera_Space>:$space, "int64_t":$offset,
+                        OptionalArrayRefParameter<"int64_t">:$per);
+  let assemblyFormat = "`<` $space `,` $offset (`,` `[` $per^ `]`)? `>`";
+  let builders = [AttrBuilder<(ins "::tessera::ir::Space":$space, "int64_t":$offset), [{
+    return $_get($_ctxt, space, offset, ::llvm::ArrayRef<int64_t>());
+  }]>];
+}
+
+/// In files: what the `?` of a type is, if it is not the first symbol itself: `#tessera.extent<2 * s0 + 1>`.
+def Tessera_ExtentAttr : AttrDef<Tessera_Dialect, "Extent"> {
+  let mnemonic = "extent";
+  let parameters = (ins "int64_t":$symbol, "int64_t":$coefficient, "int64_t":$constant);
+  let hasCustomAssemblyFormat = 1;
 }
 
 #endif

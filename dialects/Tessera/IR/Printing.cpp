@@ -1,4 +1,5 @@
 // Types as users read them in error texts.
+#include "dialects/Tessera/IR/Symbols.h"
 #include "dialects/Tessera/IR/Tessera.h"
 
 using namespace mlir;
@@ -21,13 +22,7 @@ std::string typeText(Type type) {
   llvm::raw_string_ostream out(text);
   out << '[';
   llvm::interleave(
-      tensor.getShape(), out,
-      [&](int64_t size) {
-        if (ShapedType::isDynamic(size))
-          out << '?';
-        else
-          out << size;
-      },
+      tensor.getShape(), out, [&](int64_t size) { out << sizeText(size); },
       ",");
   out << ']';
   return text;

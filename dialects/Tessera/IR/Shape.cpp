@@ -40,8 +40,10 @@ LogicalResult BroadcastOp::verify() {
 }
 
 LogicalResult ReshapeOp::verify() {
-  if (tensorType(getX()).getNumElements() !=
-      tensorType(getY()).getNumElements())
+  auto from = tensorType(getX()), to = tensorType(getY());
+  // The sizes that `?` stands for are checked when they are known.
+  if (from.hasStaticShape() && to.hasStaticShape() &&
+      from.getNumElements() != to.getNumElements())
     return wrong(*this, "changes the number of elements");
   return sameElement(*this, getX(), getY());
 }
@@ -74,7 +76,8 @@ LogicalResult SliceOp::verify() {
             size = to.getDimSize(i), limit = from.getDimSize(i);
     if (stride == 0)
       return wrong(*this, "has a stride of 0");
-    if (size == 0)
+    if (size == 0 || ShapedType::isDynamic(size) ||
+        ShapedType::isDynamic(limit))
       continue;
     int64_t last;
     if (llvm::MulOverflow(size - 1, stride, last) ||
@@ -99,6 +102,8 @@ LogicalResult PadOp::verify() {
             interior = getInterior()[i];
     if (low < 0 || high < 0 || interior < 0)
       return wrong(*this, "has a negative amount in dimension " + Twine(i));
+    if (ShapedType::isDynamic(size) || to.isDynamicDim(i))
+      continue;
     int64_t total = std::max<int64_t>(size - 1, 0);
     if (llvm::MulOverflow(total, interior, total) ||
         llvm::AddOverflow(total, size, total) ||
@@ -115,6 +120,7 @@ LogicalResult PadOp::verify() {
 LogicalResult ConcatOp::verify() {
   auto to = tensorType(getY());
   int64_t dim = getDim(), total = 0;
+  bool isKnown = true;
   if (getInputs().empty())
     return wrong(*this, "needs at least one operand");
   if (dim < 0 || dim >= to.getRank())
@@ -127,11 +133,12 @@ LogicalResult ConcatOp::verify() {
       if (i != dim && from.getDimSize(i) != to.getDimSize(i))
         return wrong(*this,
                      "has operands that differ in dimension " + Twine(i));
-    total += from.getDimSize(dim);
+    isKnown &= !from.isDynamicDim(dim);
+    total += from.isDynamicDim(dim) ? 0 : from.getDimSize(dim);
     if (failed(sameElement(*this, input, getY())))
       return failure();
   }
-  if (total != to.getDimSize(dim))
+  if (isKnown && !to.isDynamicDim(dim) && total != to.getDimSize(dim))
     return wrong(*this, "has a result of another size");
   return success();
 }
@@ -143,7 +150,7 @@ static LogicalResult verifyBlock(Operation *op, RankedTensorType whole,
       int64_t(starts.size()) != whole.getRank())
     return wrong(op, "needs a start for every dimension");
   for (int64_t i = 0; i < whole.getRank(); ++i)
-    if (block.getDimSize(i) > whole.getDimSize(i))
+    if (!whole.isDynamicDim(i) && block.getDimSize(i) > whole.getDimSize(i))
       return wrong(op, "has a block larger than the tensor in dimension " +
                            Twine(i));
   for (Value start : starts)

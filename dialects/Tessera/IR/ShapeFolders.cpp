@@ -1,4 +1,5 @@
 // Folds and canonical forms of the ops that move elements.
+#include "dialects/Tessera/IR/Symbols.h"
 #include "dialects/Tessera/IR/Tessera.h"
 #include "mlir/IR/PatternMatch.h"
 
@@ -8,6 +9,22 @@ namespace tessera::ir {
 
 OpFoldResult IdentityOp::fold(FoldAdaptor) { return getX(); }
 OpFoldResult ConstantOp::fold(FoldAdaptor) { return getValue(); }
+
+OpFoldResult ExtentOp::fold(FoldAdaptor) {
+  auto of = cast<RankedTensorType>(getOf());
+  if (!of.hasStaticShape() || isSymbolic(of))
+    return {};
+  APInt number(64, of.getNumElements());
+  Type element = tensorType(getY()).getElementType();
+  auto real = dyn_cast<FloatType>(element);
+  if (!real)
+    return IntegerAttr::get(
+        element, number.sextOrTrunc(element.getIntOrFloatBitWidth()));
+  APFloat rounded(real.getFloatSemantics());
+  rounded.convertFromAPInt(number, /*IsSigned=*/true,
+                           APFloat::rmNearestTiesToEven);
+  return FloatAttr::get(real, rounded);
+}
 
 /// A view that changes nothing is its operand; a view of a constant is the
 /// constant in another shape.

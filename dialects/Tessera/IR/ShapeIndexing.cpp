@@ -235,6 +235,14 @@ FailureOr<Value> ConstantOp::buildAt(OpBuilder &b, Location loc,
       b, loc, DenseElementsAttr::get(type, Attribute(getValue()))));
 }
 
+FailureOr<Value> ExtentOp::buildAt(OpBuilder &b, Location loc,
+                                   ArrayRef<LaneIndex>, int64_t lanes,
+                                   ReadOperand) {
+  int64_t number = cast<RankedTensorType>(getOf()).getNumElements();
+  return materialize(b, loc, LaneMath(b, loc).constant(number), lanes,
+                     tensorType(getY()).getElementType());
+}
+
 namespace {
 /// 32-bit words as i64 values (or vectors of them), for the Philox rounds.
 struct Words {

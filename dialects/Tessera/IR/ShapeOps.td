@@ -92,6 +92,15 @@ def Tessera_ConstantOp : Tessera_TensorOp<"constant", Indexing # [NonDifferentia
   let hasFolder = 1;
 }
 
+def Tessera_ExtentOp : Tessera_TensorOp<"extent", Indexing # [NonDifferentiable]> {
+  let summary = "The number of elements of a tensor of type `of`, everywhere; narrow integers wrap";
+  let description = [{ A constant, but where a dimension of `of` is a symbol, as in a mean over it. }];
+  let arguments = (ins TypeAttrOf<Tessera_Tensor>:$of);
+  let results = (outs Tessera_NumberTensor:$y);
+  let assemblyFormat = "$of attr-dict `:` type($y)";
+  let hasFolder = 1;
+}
+
 def Tessera_RandomBitsOp : Tessera_TensorOp<"random_bits", Indexing # [NonDifferentiable]> {
   let summary = "Random 32-bit words by Philox 4x32-10";
   let description = [{

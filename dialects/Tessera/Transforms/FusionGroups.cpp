@@ -1,6 +1,7 @@
 // Which ops share a kernel: greedy by the bytes of memory traffic saved, within
 // what the emitters cover.
 #include "dialects/Tessera/Transforms/FusionGroups.h"
+#include "dialects/Tessera/IR/Symbols.h"
 
 using namespace mlir;
 
@@ -15,7 +16,7 @@ static constexpr int64_t kParallelReduction = 1 << 16;
 
 bool isView(Operation *op) {
   return isa<BroadcastOp, ReshapeOp, TransposeOp, SliceOp, IdentityOp,
-             StopGradientOp, ConstantOp, IotaOp>(op);
+             StopGradientOp, ConstantOp, IotaOp, ExtentOp>(op);
 }
 
 Use traceViews(Value value, llvm::function_ref<bool(Operation *)> stored) {
@@ -96,8 +97,12 @@ void FusionGroups::addGroup(Operation *op) {
       rows *= group.space[i];
     bool single = rows < 4 && all >= kParallelReduction &&
                   reduce.getReduction() != Reduction::argmax;
-    group.kind =
-        trailing && !single ? KernelKind::row_reduce : KernelKind::col_reduce;
+    // Of rows whose length is a symbol the column kind makes chunks.
+    bool grows = llvm::any_of(reduce.getDims(), [&](int64_t dim) {
+      return isSymbolic(group.space[dim]);
+    });
+    group.kind = trailing && !single && !grows ? KernelKind::row_reduce
+                                               : KernelKind::col_reduce;
     group.kept = rank - count;
     group.reductions = 1;
   }
@@ -289,6 +294,14 @@ bool FusionGroups::feedsProduct(const Group &p, const Group &c) const {
   });
 }
 
+/// Whether a loop's or a product's shapes depend on a symbol.
+static bool isSymbolic(const Shape &space, const Group &product) {
+  return llvm::any_of(space, [](int64_t size) { return isSymbolic(size); }) ||
+         llvm::any_of(product.ops, [](Operation *op) {
+           return isSymbolic(op->getResult(0).getType());
+         });
+}
+
 const char *FusionGroups::whyApart(const Group &p, const Group &c,
                                    Group &joined) const {
   if (p.ops.size() + c.ops.size() > kMaxOps ||
@@ -320,6 +333,8 @@ const char *FusionGroups::whyApart(const Group &p, const Group &c,
   }
   if (p.kind == KernelKind::loop && feedsEpilogue(p, c))
     return nullptr;
+  if (feedsProduct(p, c) && isSymbolic(p.space, c))
+    return "a product of a symbolic dimension reads its operands from memory";
   if (feedsProduct(p, c))
     return leaves ? "its result is needed in memory too" : nullptr;
   if (c.kind == KernelKind::col_reduce && p.kind == KernelKind::loop) {
@@ -353,8 +368,8 @@ void FusionGroups::join(int producer, int consumer, Group joined,
   std::string reason;
   llvm::raw_string_ostream(reason)
       << "fused " << p.ops.back()->getName().stripDialect() << " into "
-      << c.ops.front()->getName().stripDialect() << ": saves " << bytes
-      << " bytes";
+      << c.ops.front()->getName().stripDialect() << ": saves "
+      << sizeText(bytes) << " bytes";
   joined.reasons.push_back(std::move(reason));
   parent[producer] = consumer;
   p.alive = false;

@@ -20,6 +20,12 @@ struct JitOptions {
   std::vector<size_t> donate = {};
   /// Threads that compute a call; 0 means the process's number.
   int threads = 0;
+  /// One program for every batch size. The batch size is the leading size of
+  /// the first argument that is a tensor of a dimension or more, and of every
+  /// other argument that has the same leading size. The function is traced at
+  /// two batch sizes; one that is another program for each, other than in its
+  /// shapes and in numbers such as the divisor of a mean, is a TraceError.
+  bool symbolic = false;
 };
 
 namespace detail {
@@ -31,6 +37,9 @@ struct JitCall {
   InlineList<uint64_t, 64> signature;
   InlineList<uint32_t, 8> donated;
   std::forward_list<Tensor> owned; ///< those that no argument holds
+  /// With JitOptions::symbolic the batch size, -1 until it is known.
+  bool symbolic = false;
+  int64_t batch = -1;
 };
 void sign(JitCall &call, const Tensor &tensor);
 void sign(JitCall &call, const Variable &variable);
@@ -55,13 +64,22 @@ struct ExportRequest;
 /// One tracing of a function.
 class JitTrace {
 public:
-  /// `name` is what the user called.
-  JitTrace(const JitCall &call, const char *name, std::source_location place);
+  /// `name` is what the user called. With a batch size, arguments of the call's
+  /// are traced with that instead.
+  JitTrace(const JitCall &call, const char *name, std::source_location place,
+           int64_t batch = -1);
   ~JitTrace();
   /// What the function is given for the arguments' tensors.
   const std::vector<Tensor> &inputs() const;
   /// Ends the tracing.
   std::shared_ptr<const JitProgram> finish(std::span<const Tensor> results);
+  /// Ends a tracing that is one of two, at different batch sizes; the second is
+  /// given the first.
+  void finishHalf(std::span<const Tensor> results,
+                  const JitTrace *first = nullptr);
+  /// The program for every batch size; both tracings have ended.
+  static std::shared_ptr<const JitProgram> unite(JitTrace &first,
+                                                 JitTrace &second);
   /// Ends the tracing, for a look at what was traced.
   Lowered lower(std::span<const Tensor> results);
   /// Ends the tracing, and writes what was traced to a file.
@@ -71,6 +89,9 @@ private:
   struct State;
   std::unique_ptr<State> state;
 };
+
+/// The batch sizes at which a symbolic call is traced.
+std::pair<int64_t, int64_t> tracedBatches(const JitCall &call);
 
 /// Throws ValueError unless every position is below `count`.
 void checkPositions(const std::vector<size_t> &positions, size_t count,
@@ -182,6 +203,7 @@ private:
     using Result = Plain<decltype(shared->f(std::forward<Args>(args)...))>;
     std::tuple<Argument<I, Args...>...> given(convert<I, Args...>(args)...);
     JitCall call;
+    call.symbolic = shared->options.symbolic;
     (collect<I, isInput<I, Args...>()>(std::get<I>(given), call), ...);
     if (mustInline(call))
       return static_cast<Result>(
@@ -299,6 +321,8 @@ private:
   const Entry *addEntry(Given &arguments, const JitCall &call) const {
     checkPositions(shared->options.donate, sizeof...(Input), shared->name,
                    shared->place);
+    if (call.symbolic && call.batch >= 0)
+      return traceSymbolic<Result, Input...>(arguments, call);
     JitTrace tracing(call, shared->name, shared->place);
     auto entry = std::make_unique<Entry>();
     auto signature = call.signature.items();
@@ -316,6 +340,41 @@ private:
       entry->result =
           with_leaves(std::move(result), std::span<const Tensor>(none));
     }
+    return add(std::move(entry));
+  }
+
+  /// The same for every batch size, from tracings at two.
+  template <typename Result, bool... Input, typename Given>
+  const Entry *traceSymbolic(Given &arguments, const JitCall &call) const {
+    auto [one, other] = tracedBatches(call);
+    auto entry = std::make_unique<Entry>();
+    auto signature = call.signature.items();
+    entry->signature.assign(signature.begin(), signature.end());
+    entry->numResults = 0;
+    auto half = [&](int64_t batch, const JitTrace *before) {
+      auto tracing = std::make_unique<JitTrace>(call, shared->name, shared->place,
+                                                batch);
+      if constexpr (std::is_void_v<Result>) {
+        invoke<Input...>(*tracing, arguments);
+        tracing->finishHalf({}, before);
+      } else {
+        Result result = invoke<Input...>(*tracing, arguments);
+        std::vector<Tensor> results = leaves(result);
+        tracing->finishHalf(results, before);
+        entry->numResults = results.size();
+        std::vector<Tensor> none(results.size());
+        entry->result =
+            with_leaves(std::move(result), std::span<const Tensor>(none));
+      }
+      return tracing;
+    };
+    auto first = half(one, nullptr);
+    auto second = half(other, first.get());
+    entry->program = JitTrace::unite(*first, *second);
+    return add(std::move(entry));
+  }
+
+  const Entry *add(std::unique_ptr<Entry> entry) const {
     entry->next = shared->latest.load();
     while (!shared->latest.compare_exchange_weak(entry->next, entry.get()))
       ;
