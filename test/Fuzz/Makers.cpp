@@ -310,7 +310,6 @@ static void makeDotGeneral(Program &p) {
   if (!p.fits(bShape) || products > p.mostProducts())
     return;
   Value b = p.ofType(type.clone(bShape));
-  Builder attributes(p.at());
   SmallVector<NamedAttribute> named;
   for (auto [name, dims] :
        {std::pair("a_batch", &aBatch), std::pair("b_batch", &bBatch),

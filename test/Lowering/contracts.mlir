@@ -1,8 +1,8 @@
 // Each stage's pass takes a module that keeps the contract of the stage before, and says what does not belong there.
 // RUN: tessera-opt %s -split-input-file -verify-diagnostics -tessera-to-kernels
 
-// expected-error @+1 {{a program takes and gives tensors of static shape, known dtype and at most 2^60 elements, and not 'tensor<?xf32>'}}
-func.func @main(%x: tensor<?xf32>) {
+// expected-error @+1 {{a program takes and gives tensors of static shape, known dtype and at most 2^60 elements, and not 'tensor<4xi7>'}}
+func.func @main(%x: tensor<4xi7>) {
   return
 }
 

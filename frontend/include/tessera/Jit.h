@@ -352,8 +352,8 @@ private:
     entry->signature.assign(signature.begin(), signature.end());
     entry->numResults = 0;
     auto half = [&](int64_t batch, const JitTrace *before) {
-      auto tracing = std::make_unique<JitTrace>(call, shared->name, shared->place,
-                                                batch);
+      auto tracing =
+          std::make_unique<JitTrace>(call, shared->name, shared->place, batch);
       if constexpr (std::is_void_v<Result>) {
         invoke<Input...>(*tracing, arguments);
         tracing->finishHalf({}, before);
