@@ -1,5 +1,6 @@
 // Bounds, parses and verifies the text of a program.
 #include "lowering/ProgramReader.h"
+#include "dialects/Tessera/IR/Symbols.h"
 #include "dialects/Tessera/IR/Tessera.h"
 #include "lowering/Aot/Interface.h"
 #include "mlir/Parser/Parser.h"
@@ -119,6 +120,27 @@ LogicalResult checkVersion(ModuleOp module) {
          << attribute << " of the format; this is version " << kProgramVersion;
 }
 
+/// Gives symbolic dimensions their sizes.
+LogicalResult bindSizes(ModuleOp module, SymbolSizes sizes) {
+  func::FuncOp main = mainFunction(module);
+  if (!main || !ir::hasSymbols(module))
+    return success();
+  if (!sizes)
+    return main.emitError("the program has symbolic dimensions, of which the "
+                          "sizes are needed");
+  unsigned count = unsigned(ir::symbolNames(main).size());
+  llvm::Expected<SmallVector<int64_t>> given = sizes(main);
+  if (!given)
+    return main.emitError(llvm::toString(given.takeError()));
+  ir::StandIns standIns(count);
+  if (failed(ir::bindSymbols(module)))
+    return failure();
+  ir::instantiate(module, *given);
+  for (unsigned i = 0; i < main.getNumArguments(); ++i)
+    main.removeArgAttr(i, "tessera.symbols");
+  return success();
+}
+
 } // namespace
 
 bool isWithinBounds(StringRef text, StringRef name, std::string &error) {
@@ -126,7 +148,8 @@ bool isWithinBounds(StringRef text, StringRef name, std::string &error) {
 }
 
 OwningOpRef<ModuleOp> readProgram(llvm::MemoryBufferRef text,
-                                  MLIRContext &context, ReadFailure &failure) {
+                                  MLIRContext &context, ReadFailure &failure,
+                                  SymbolSizes sizes) {
   if (!isWithinBounds(text.getBuffer(), text.getBufferIdentifier(),
                       failure.text))
     return nullptr;
@@ -144,7 +167,7 @@ OwningOpRef<ModuleOp> readProgram(llvm::MemoryBufferRef text,
     return nullptr;
   failure.isUnsupported = holdsUnknownOps(*module, failure.text);
   if (failure.isUnsupported || failed(checkVersion(*module)) ||
-      failed(stageOf(*module)))
+      failed(bindSizes(*module, sizes)) || failed(stageOf(*module)))
     return nullptr;
   func::FuncOp main = mainFunction(*module);
   if (llvm::Expected<Interface> interface = interfaceOf(main); !interface) {

@@ -27,13 +27,22 @@ constexpr int kMostNesting = 200;
 bool isWithinBounds(llvm::StringRef text, llvm::StringRef name,
                     std::string &error);
 
+/// The size of each symbolic dimension of a program, in the order of
+/// ir::symbolNames(); or an error about what is wrong with what it was asked
+/// for.
+using SymbolSizes =
+    llvm::function_ref<llvm::Expected<llvm::SmallVector<int64_t>>(
+        mlir::func::FuncOp main)>;
+
 /// Parses and checks a program of one of the first four stages, for a context
 /// into which it loads the dialects: bounds, syntax, ops, the version of the
-/// dialect, the stage's contract, and the names. Null with `failure` filled
-/// in on what does not fit.
+/// dialect, the stage's contract, and the names. Symbolic dimensions get the
+/// sizes that `sizes` gives; without it they are an error. Null with `failure`
+/// filled in on what does not fit.
 mlir::OwningOpRef<mlir::ModuleOp> readProgram(llvm::MemoryBufferRef text,
                                               mlir::MLIRContext &context,
-                                              ReadFailure &failure);
+                                              ReadFailure &failure,
+                                              SymbolSizes sizes = nullptr);
 
 } // namespace tessera::lowering
 

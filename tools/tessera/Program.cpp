@@ -1,5 +1,6 @@
 // Loads programs, and adds gradients to them.
 #include "tools/tessera/Program.h"
+#include "dialects/Tessera/IR/Symbols.h"
 #include "dialects/Tessera/Transforms/Autodiff.h"
 #include "lowering/ProgramReader.h"
 #include "runtime/FileUtils.h"
@@ -28,20 +29,88 @@ void writeOutput(StringRef path, StringRef bytes) {
 }
 
 Program::Program(const Arguments &arguments) : path(arguments.file()) {
-  parse();
+  parse(arguments);
   if (std::vector<std::string> names = arguments.parts(OPT_grad);
       !names.empty())
     addGradients(names);
   loadWeights(arguments);
 }
 
-void Program::parse() {
+/// The sizes of symbolic dimensions, from the shapes of --shape.
+static llvm::Expected<SmallVector<int64_t>>
+symbolSizes(func::FuncOp main,
+            const std::map<std::string, std::string> &shapes) {
+  SmallVector<std::string> symbols = ir::symbolNames(main);
+  SmallVector<int64_t> sizes(symbols.size(), -1);
+  SmallVector<StringRef> argumentNames;
+  std::map<std::string, bool> used;
+  for (unsigned i = 0; i < main.getNumArguments(); ++i) {
+    auto name = main.getArgAttrOfType<StringAttr>(i, kName);
+    std::string argument = name ? name.str() : "x" + std::to_string(i);
+    auto shape = shapes.find(argument);
+    if (shape == shapes.end())
+      continue;
+    used[argument] = true;
+    auto type = dyn_cast<RankedTensorType>(main.getArgumentTypes()[i]);
+    auto named = main.getArgAttrOfType<ArrayAttr>(i, "tessera.symbols");
+    SmallVector<StringRef> parts;
+    StringRef(shape->second).split(parts, 'x');
+    if (!type || int64_t(parts.size()) != type.getRank())
+      return llvm::createStringError("--shape gives '" + argument + "' " +
+                                     llvm::Twine(parts.size()) +
+                                     " dimensions, and it has another number");
+    for (auto [d, part] : llvm::enumerate(parts)) {
+      int64_t size;
+      if (part.getAsInteger(10, size) || size < 0 || size >= int64_t(1) << 31)
+        return llvm::createStringError("--shape: '" + part +
+                                       "' is no size of a dimension");
+      if (!type.isDynamicDim(unsigned(d))) {
+        if (type.getDimSize(unsigned(d)) != size)
+          return llvm::createStringError(
+              "--shape gives dimension " + llvm::Twine(d) + " of '" + argument +
+              "' the size " + part + ", and it is " +
+              llvm::Twine(type.getDimSize(unsigned(d))));
+        continue;
+      }
+      StringRef symbol = "s0";
+      if (named && d < named.size())
+        if (auto text = dyn_cast<StringAttr>(named[unsigned(d)]))
+          symbol = text.getValue();
+      auto found = llvm::find(symbols, symbol);
+      if (found == symbols.end())
+        found = symbols.begin();
+      int64_t &known = sizes[size_t(found - symbols.begin())];
+      if (known >= 0 && known != size)
+        return llvm::createStringError("--shape gives the symbol '" + symbol +
+                                       "' the sizes " + llvm::Twine(known) +
+                                       " and " + part);
+      known = size;
+    }
+  }
+  for (const auto &[argument, shape] : shapes)
+    if (!used.count(argument))
+      return llvm::createStringError("--shape: there is no argument '" +
+                                     argument + "'");
+  for (auto [symbol, size] : llvm::zip_equal(symbols, sizes))
+    if (size < 0)
+      return llvm::createStringError(
+          "the dimension '" + symbol +
+          "' is symbolic: --shape must give the shape of an argument that has "
+          "it");
+  return sizes;
+}
+
+void Program::parse(const Arguments &arguments) {
   std::unique_ptr<llvm::MemoryBuffer> text = readInput(path);
   context = std::make_unique<MLIRContext>(MLIRContext::Threading::DISABLED);
   ReadFailure failure;
   StringRef name = path == "-" ? StringRef("<stdin>") : StringRef(path);
   llvm::MemoryBufferRef named(text->getBuffer(), name);
-  theModule = readProgram(named, *context, failure);
+  std::map<std::string, std::string> shapes = arguments.assignments(OPT_shape);
+  auto sizes = [&](func::FuncOp function) {
+    return symbolSizes(function, shapes);
+  };
+  theModule = readProgram(named, *context, failure, sizes);
   if (!theModule)
     throw Failure{failure.isUnsupported ? kUnsupported : kUserError,
                   failure.text};

@@ -32,7 +32,7 @@ public:
   std::string path; ///< "-" for the standard input
 
 private:
-  void parse();
+  void parse(const Arguments &arguments);
   void loadWeights(const Arguments &arguments);
   void addGradients(llvm::ArrayRef<std::string> names);
 
