@@ -3,7 +3,7 @@
 packages=(
   llvm-22-dev libmlir-22-dev mlir-22-tools llvm-22-tools clang-22 lld-22 clang-format-22 libclang-rt-22-dev
   libzstd-dev zlib1g-dev libgtest-dev nlohmann-json3-dev
-  cmake ninja-build ccache git python3 gdb
+  cmake ninja-build ccache git python3 gdb qemu-user
 )
 
 # Those of the packages that are not installed, one a line. A query of dpkg takes some 20 ms, so no stamp is kept.

@@ -38,6 +38,9 @@ config.substitutions.append(("%tessera", str(build / "bin" / "tessera")))
 for name, candidates in (("%cc", ("cc", "clang-22")), ("%cxx", ("c++", "clang++-22"))):
     config.substitutions.append((name + r"\b", next(filter(None, map(shutil.which, candidates)), candidates[-1])))
 
+if shutil.which("qemu-aarch64"):
+    config.available_features.add("qemu-aarch64")
+
 # `REQUIRES: avx2` and the like: what this processor can run. `REQUIRES: all`: slow, only with ./dev test --all.
 config.available_features.add(platform.machine())
 try:

@@ -17,16 +17,14 @@ constexpr StringRef kDriverName = "tessera_run_plan";
 
 /// The driver. A reference is {index of a buffer, or -1 for the arena; offset};
 /// the select makes both a load and an addition, with no branch to mispredict.
-/// MXCSR is set to 0x1F80 (round to nearest, all exceptions masked, no
-/// flushing) unless it is that already, whatever its sticky flags in bits 0 to
-/// 5 say.
+/// The floating-point environment is set to the standard one unless it is that
+/// already, whatever its sticky flags say.
 constexpr StringRef kDriver = R"(
 %plan = type { i64, i64, ptr, ptr }
 %launch = type { ptr, i64, i64 }
 %reference = type { i64, i64 }
 
-declare void @llvm.x86.sse.stmxcsr(ptr)
-declare void @llvm.x86.sse.ldmxcsr(ptr)
+$environment
 
 define void @tessera_run_plan(ptr %plan, ptr %host, ptr %buffers, ptr %arena) nounwind {
 entry:
@@ -37,14 +35,14 @@ entry:
   %longest = load i64, ptr %longest.at
   %pointers = alloca ptr, i64 %longest
   store ptr %arena, ptr %arena.slot
-  call void @llvm.x86.sse.stmxcsr(ptr %saved)
-  %mxcsr = load i32, ptr %saved
-  %control = and i32 %mxcsr, 65472
-  %is.standard = icmp eq i32 %control, 8064
+  call void @get_environment(ptr %saved)
+  %environment = load i32, ptr %saved
+  %control = and i32 %environment, $mask
+  %is.standard = icmp eq i32 %control, $standard
   br i1 %is.standard, label %ready, label %set
 set:
-  store i32 8064, ptr %standard
-  call void @llvm.x86.sse.ldmxcsr(ptr %standard)
+  store i32 $standard, ptr %standard
+  call void @set_environment(ptr %standard)
   br label %ready
 ready:
   %count = load i64, ptr %plan
@@ -108,7 +106,7 @@ next:
 done:
   br i1 %is.standard, label %exit, label %restore
 restore:
-  call void @llvm.x86.sse.ldmxcsr(ptr %saved)
+  call void @set_environment(ptr %saved)
   br label %exit
 exit:
   ret void
@@ -126,6 +124,58 @@ int64_t indexOf(const BufferRef &ref, const Plan &plan) {
     return ref.index;
   }
   llvm_unreachable("unknown kind of reference");
+}
+
+/// How an architecture keeps its floating-point environment: what declares its
+/// instructions, what reads it into a place and sets it from there (`$at`, the
+/// name of the place), the bits that count, and what they are for round to
+/// nearest, all exceptions masked, no flushing.
+struct Environment {
+  StringRef declarations, get, set, mask, standard;
+};
+
+/// MXCSR; its bits 0 to 5 are sticky flags.
+constexpr Environment kMxcsr = {"declare void @llvm.x86.sse.stmxcsr(ptr)\n"
+                                "declare void @llvm.x86.sse.ldmxcsr(ptr)\n",
+                                "call void @llvm.x86.sse.stmxcsr(ptr %$at)",
+                                "call void @llvm.x86.sse.ldmxcsr(ptr %$at)",
+                                "65472", "8064"};
+
+/// FPCR, which has no flags.
+constexpr Environment kFpcr = {
+    "declare i64 @llvm.aarch64.get.fpcr()\n"
+    "declare void @llvm.aarch64.set.fpcr(i64)\n",
+    "%$at.wide = call i64 @llvm.aarch64.get.fpcr()\n"
+    "  %$at.word = trunc i64 %$at.wide to i32\n"
+    "  store i32 %$at.word, ptr %$at",
+    "%$at.again = load i32, ptr %$at\n"
+    "  %$at.new = zext i32 %$at.again to i64\n"
+    "  call void @llvm.aarch64.set.fpcr(i64 %$at.new)",
+    "-1", "0"};
+
+void replaceAll(std::string &text, StringRef token, StringRef value) {
+  for (size_t at = 0; (at = text.find(token.str(), at)) != std::string::npos;
+       at += value.size())
+    text.replace(at, token.size(), value.str());
+}
+
+/// The driver's text for an architecture.
+std::string driverFor(const TargetInfo &target) {
+  const Environment &environment = target.isX86() ? kMxcsr : kFpcr;
+  std::string text = kDriver.str();
+  for (StringRef place : {"saved", "standard"}) {
+    std::string get = environment.get.str(), set = environment.set.str();
+    replaceAll(get, "$at", place);
+    replaceAll(set, "$at", place);
+    replaceAll(text, ("call void @get_environment(ptr %" + place + ")").str(),
+               get);
+    replaceAll(text, ("call void @set_environment(ptr %" + place + ")").str(),
+               set);
+  }
+  replaceAll(text, "$environment", environment.declarations);
+  replaceAll(text, "$mask", environment.mask);
+  replaceAll(text, "$standard", environment.standard);
+  return text;
 }
 
 /// Adds the two tables and the struct %plan that refers to them.
@@ -324,7 +374,7 @@ loadDriver(const TargetInfo &target, ObjectCache &cache, StringRef key) {
     return driver;
   std::optional<std::string> bytes = cache.get("driver", key);
   if (!bytes) {
-    Expected<IRModule> ir = parseIR(kDriver);
+    Expected<IRModule> ir = parseIR(driverFor(target));
     if (!ir)
       return ir.takeError();
     ir->module->getFunction(kDriverName)
@@ -390,7 +440,7 @@ Expected<std::string> entryObject(const Plan &plan, StringRef name,
 
 Expected<IRModule> planIR(const Plan &plan, StringRef name,
                           const TargetInfo &target) {
-  Expected<IRModule> ir = parseIR(kDriver);
+  Expected<IRModule> ir = parseIR(driverFor(target));
   if (!ir)
     return ir.takeError();
   ir->module->getFunction(kDriverName)
@@ -416,7 +466,7 @@ loadPlan(const Plan &plan,
          ArrayRef<std::shared_ptr<const CompiledObject>> kernels,
          const TargetInfo &target, ObjectCache *cacheOrNull) {
   ObjectCache &cache = cacheOrNull ? *cacheOrNull : ObjectCache::instance();
-  std::string driverKey = ObjectCache::keyFor(kDriver, target),
+  std::string driverKey = ObjectCache::keyFor(driverFor(target), target),
               key = planKey(plan, target);
   std::string driverName =
       (kDriverName + "_" + StringRef(driverKey).take_front(32)).str();
