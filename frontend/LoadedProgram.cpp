@@ -3,6 +3,7 @@
 #include "frontend/Program.h"
 #include "frontend/ProgramFile.h"
 #include "frontend/Recording.h"
+#include "lowering/Plan/InPlace.h"
 #include "lowering/ProgramReader.h"
 #include "lowering/Reference/Interpreter.h"
 #include "runtime/Allocator.h"
@@ -223,7 +224,8 @@ private:
   void readInterface() {
     auto interface = llvm::cantFail(lowering::interfaceOf(parsed.main()));
     for (auto [i, port] : llvm::enumerate(interface.arguments))
-      addArgument(port, bool(parsed.main().getArgAttr(unsigned(i), kDonate)));
+      addArgument(
+          port, bool(parsed.main().getArgAttr(unsigned(i), lowering::kDonate)));
     for (const lowering::Port &port : interface.results)
       addResult(port);
     state->program.numResults = state->results.size();

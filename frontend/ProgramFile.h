@@ -12,9 +12,6 @@
 
 namespace tessera::detail {
 
-/// An argument whose memory results may take.
-inline constexpr llvm::StringLiteral kDonate = "tessera.donate";
-
 /// A function that was traced for a file.
 struct TracedFunction {
   /// What one argument of `main` is: an argument of the call, a variable, or

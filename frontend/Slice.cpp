@@ -1,6 +1,8 @@
 // Slices: found, keyed and copied without recursion.
 #include "frontend/Slice.h"
 
+#include "lowering/Plan/InPlace.h"
+
 #include "mlir/AsmParser/AsmParser.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -175,7 +177,7 @@ OwningOpRef<ModuleOp> copySlice(const Slice &slice, MLIRContext &context) {
   auto main = func::FuncOp::create(
       builder, place, "main", FunctionType::get(&context, arguments, results));
   for (unsigned input : slice.donated)
-    main.setArgAttr(input, "tessera.donate", UnitAttr::get(&context));
+    main.setArgAttr(input, lowering::kDonate, UnitAttr::get(&context));
   Block *body = main.addEntryBlock();
   builder.setInsertionPointToEnd(body);
 

@@ -1,6 +1,7 @@
 // Dtypes as element types of the dialect, and how they are promoted.
 #include "frontend/Types.h"
 
+#include "lowering/Aot/Interface.h"
 #include "runtime/ThreadPool.h"
 #include "tessera/Error.h"
 
@@ -34,28 +35,7 @@ Type detail::elementType(MLIRContext *context, DType dtype) {
   }
 }
 
-DType detail::dtypeFor(Type element) {
-  if (element.isF32())
-    return f32;
-  if (element.isF16())
-    return f16;
-  if (element.isBF16())
-    return bf16;
-  if (element.isF64())
-    return f64;
-  switch (element.getIntOrFloatBitWidth()) {
-  case 1:
-    return boolean;
-  case 8:
-    return i8;
-  case 16:
-    return i16;
-  case 32:
-    return i32;
-  default:
-    return i64;
-  }
-}
+DType detail::dtypeFor(Type element) { return lowering::dtypeOf(element); }
 
 DType result_type(DType a, DType b) {
   auto check = [](DType dtype) {

@@ -39,14 +39,6 @@ static runtime::BufferInfo bufferOf(Type type, int aliasOf = -1) {
   return info;
 }
 
-/// The number of symbols of a program, in either form.
-static unsigned symbolsOf(ModuleOp module) {
-  func::FuncOp function = mainFunction(module);
-  if (!function || function.isExternal() || !ir::hasSymbols(module))
-    return 0;
-  return std::min<unsigned>(ir::symbolNames(function).size(), ir::kMaxSymbols);
-}
-
 static Stage stageOfDump(DumpStage stage) {
   switch (stage) {
   case DumpStage::Loops:
@@ -67,7 +59,7 @@ public:
   Compilation(ModuleOp module, const ProgramOptions &options, Dump &dump,
               std::string &error)
       : module(module), options(options), dump(dump), error(error),
-        standIns(symbolsOf(module)) {}
+        standIns(ir::symbolCount(module)) {}
 
   FailureOr<std::shared_ptr<runtime::Executable>> run() {
     if (failed(prepare()))
@@ -128,11 +120,14 @@ private:
       return;
     std::string text;
     llvm::raw_string_ostream out(text);
-    OwningOpRef<ModuleOp> shown = module.clone();
-    if (ir::StandIns::count() > 0)
+    auto flags = OpPrintingFlags().enableDebugInfo(true, /*prettyForm=*/false);
+    if (ir::StandIns::count() > 0) {
+      OwningOpRef<ModuleOp> shown = module.clone();
       ir::writeSymbols(*shown);
-    shown->print(out,
-                 OpPrintingFlags().enableDebugInfo(true, /*prettyForm=*/false));
+      shown->print(out, flags);
+    } else {
+      module.print(out, flags);
+    }
     observe(stage, "", text);
   }
 
@@ -278,7 +273,7 @@ private:
     info.arenaPer = plan.arenaPer;
     info.workspaces = plan.workspaces;
     for (auto [i, input] : llvm::enumerate(info.inputs))
-      if (auto name = function.getArgAttrOfType<StringAttr>(i, "tessera.name"))
+      if (auto name = function.getArgAttrOfType<StringAttr>(i, kName))
         input.name = name.str();
     return std::make_shared<runtime::Executable>(std::move(info));
   }

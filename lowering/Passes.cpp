@@ -25,18 +25,10 @@ namespace tessera::lowering {
 #define GEN_PASS_DEF_TOLLVMPASS
 #include "lowering/Passes.h.inc"
 
-/// The symbols of a program as files have it.
-static unsigned symbolsOf(ModuleOp module) {
-  if (!mainFunction(module) || !hasSymbols(module))
-    return 0;
-  return std::min<unsigned>(symbolNames(mainFunction(module)).size(),
-                            kMaxSymbols);
-}
-
 /// Checks that the module is in the stage `from`, and leads it to the next.
 static LogicalResult advance(ModuleOp module, Stage from,
                              llvm::function_ref<LogicalResult(ModuleOp)> step) {
-  StandIns standIns(symbolsOf(module));
+  StandIns standIns(symbolCount(module));
   if (StandIns::count() > 0 && failed(bindSymbols(module)))
     return failure();
   if (failed(verifyStage(module, from)) || failed(step(module)))
@@ -84,7 +76,7 @@ struct ToLoopsPass : impl::ToLoopsPassBase<ToLoopsPass> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
     FailureOr<TargetInfo> target = targetOf(cpu, module);
-    StandIns standIns(symbolsOf(module));
+    StandIns standIns(symbolCount(module));
     if (failed(target) ||
         (StandIns::count() > 0 && failed(bindSymbols(module))) ||
         failed(verifyStage(module, Stage::plan)))

@@ -3,68 +3,20 @@
 #include "llvm/Support/JSON.h"
 
 using namespace llvm;
-using tessera::runtime::SizeFormula;
 
 namespace tessera::lowering {
-
-static json::Array encode(const std::vector<SizeFormula::Term> &terms) {
-  json::Array list;
-  for (const SizeFormula::Term &term : terms)
-    list.push_back(json::Array{term.symbol, term.times, term.coefficient,
-                               term.plus, term.divisor});
-  return list;
-}
-
-/// A list of integers.
-static bool decode(const json::Value *value, std::vector<int64_t> &numbers) {
-  const json::Array *list = value ? value->getAsArray() : nullptr;
-  if (!list)
-    return false;
-  for (const json::Value &item : *list) {
-    auto number = item.getAsInteger();
-    if (!number)
-      return false;
-    numbers.push_back(*number);
-  }
-  return true;
-}
-
-static bool decode(const json::Value *value,
-                   std::vector<SizeFormula::Term> &terms) {
-  const json::Array *list = value ? value->getAsArray() : nullptr;
-  if (!list)
-    return false;
-  for (const json::Value &item : *list) {
-    std::vector<int64_t> numbers;
-    if (!decode(&item, numbers) || numbers.size() != 5 || numbers[0] < 0 ||
-        numbers[4] <= 0)
-      return false;
-    terms.push_back(
-        {numbers[0], numbers[1], numbers[2], numbers[3], numbers[4]});
-  }
-  return true;
-}
 
 std::string encodeProgram(const ProgramEntry &entry) {
   json::Array launches;
   for (const PlanLaunch &launch : entry.plan.launches) {
     json::Array buffers;
     for (const BufferRef &ref : launch.buffers)
-      buffers.push_back(json::Array{int64_t(ref.kind), ref.index, ref.offset,
-                                    json::Array(ref.per)});
+      buffers.push_back(json::Array{int64_t(ref.kind), ref.index, ref.offset});
     launches.push_back(json::Object{{"symbol", launch.symbol},
                                     {"tiles", launch.tiles},
-                                    {"terms", encode(launch.tileTerms)},
                                     {"buffers", std::move(buffers)}});
   }
-  json::Array workspaces;
-  for (const SizeFormula &formula : entry.plan.workspaces)
-    workspaces.push_back(json::Array{formula.constant, encode(formula.terms)});
   json::Object program{{"arena", entry.plan.arenaBytes},
-                       {"per", json::Array(entry.plan.arenaPer)},
-                       {"workspaces", std::move(workspaces)},
-                       {"symbols", entry.plan.symbols},
-                       {"numBuffers", entry.plan.numBuffers},
                        {"launches", std::move(launches)},
                        {"aliases", json::Array(entry.plan.aliases)},
                        {"kernels", json::Array(entry.kernelKeys)}};
@@ -75,16 +27,14 @@ std::string encodeProgram(const ProgramEntry &entry) {
 
 static bool decode(const json::Value &value, BufferRef &ref) {
   const json::Array *parts = value.getAsArray();
-  if (!parts || parts->size() != 4 || !decode(&(*parts)[3], ref.per))
+  if (!parts || parts->size() != 3)
     return false;
   auto kind = (*parts)[0].getAsInteger(), index = (*parts)[1].getAsInteger(),
        offset = (*parts)[2].getAsInteger();
-  if (!kind || *kind < 0 || *kind > 2 || !index || *index < 0 || !offset ||
+  if (!kind || (*kind != 0 && *kind != 1) || !index || *index < 0 || !offset ||
       *offset < 0)
     return false;
-  ref.kind = BufferRef::Kind(*kind);
-  ref.index = *index;
-  ref.offset = *offset;
+  ref = {BufferRef::Kind(*kind), *index, *offset};
   return true;
 }
 
@@ -95,8 +45,7 @@ static bool decode(const json::Value &value, PlanLaunch &launch) {
   auto symbol = object->getString("symbol");
   auto tiles = object->getInteger("tiles");
   const json::Array *buffers = object->getArray("buffers");
-  if (!symbol || !tiles || !buffers ||
-      !decode(object->get("terms"), launch.tileTerms))
+  if (!symbol || !tiles || !buffers)
     return false;
   launch.symbol = symbol->str();
   launch.tiles = *tiles;
@@ -127,22 +76,6 @@ std::optional<ProgramEntry> decodeProgram(StringRef bytes) {
   for (auto [from, to] : zip(*launches, entry.plan.launches))
     if (!decode(from, to))
       return std::nullopt;
-  auto symbols = object->getInteger("symbols"),
-       numBuffers = object->getInteger("numBuffers");
-  const json::Array *workspaces = object->getArray("workspaces");
-  if (!symbols || *symbols < 0 || !numBuffers || *numBuffers < 0 ||
-      !workspaces || !decode(object->get("per"), entry.plan.arenaPer))
-    return std::nullopt;
-  entry.plan.symbols = *symbols;
-  entry.plan.numBuffers = *numBuffers;
-  for (const json::Value &value : *workspaces) {
-    const json::Array *parts = value.getAsArray();
-    SizeFormula &formula = entry.plan.workspaces.emplace_back();
-    if (!parts || parts->size() != 2 || !(*parts)[0].getAsInteger() ||
-        !decode(&(*parts)[1], formula.terms))
-      return std::nullopt;
-    formula.constant = *(*parts)[0].getAsInteger();
-  }
   for (const json::Value &value : *aliases) {
     auto alias = value.getAsInteger();
     if (!alias || *alias < -1)

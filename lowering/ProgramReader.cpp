@@ -122,13 +122,13 @@ LogicalResult checkVersion(ModuleOp module) {
 
 /// Gives symbolic dimensions their sizes.
 LogicalResult bindSizes(ModuleOp module, SymbolSizes sizes) {
-  func::FuncOp main = mainFunction(module);
-  if (!main || !ir::hasSymbols(module))
+  unsigned count = ir::symbolCount(module);
+  if (count == 0)
     return success();
+  func::FuncOp main = mainFunction(module);
   if (!sizes)
     return main.emitError("the program has symbolic dimensions, of which the "
                           "sizes are needed");
-  unsigned count = unsigned(ir::symbolNames(main).size());
   llvm::Expected<SmallVector<int64_t>> given = sizes(main);
   if (!given)
     return main.emitError(llvm::toString(given.takeError()));
@@ -137,7 +137,7 @@ LogicalResult bindSizes(ModuleOp module, SymbolSizes sizes) {
     return failure();
   ir::instantiate(module, *given);
   for (unsigned i = 0; i < main.getNumArguments(); ++i)
-    main.removeArgAttr(i, "tessera.symbols");
+    main.removeArgAttr(i, ir::kSymbols);
   return success();
 }
 

@@ -267,23 +267,13 @@ private:
   DenseMap<int64_t, Value *> symbols;
 };
 
-/// The entry of a program of symbolic dimensions: makes the tables of the
+/// In the entry of a program of symbolic dimensions: makes the tables of the
 /// program for these dimensions on its stack, and hands them to the driver that
 /// static programs use.
-void addSymbolicEntry(llvm::Module &module, const Plan &plan, StringRef name,
-                      StringRef driver) {
-  LLVMContext &context = module.getContext();
-  PointerType *pointer = PointerType::getUnqual(context);
-  IRBuilder<> b(context);
+void runSymbolic(IRBuilder<> &b, llvm::Module &module, const Plan &plan,
+                 Function *entry, FunctionCallee run) {
+  PointerType *pointer = PointerType::getUnqual(module.getContext());
   Type *i64 = b.getInt64Ty();
-  FunctionCallee run = module.getOrInsertFunction(
-      driver, FunctionType::get(b.getVoidTy(),
-                                {pointer, pointer, pointer, pointer}, false));
-  Function *entry = Function::Create(
-      FunctionType::get(b.getInt32Ty(),
-                        {pointer, pointer, pointer, pointer, pointer}, false),
-      GlobalValue::ExternalLinkage, name, module);
-  b.SetInsertPoint(BasicBlock::Create(context, "", entry));
   Value *buffers = entry->getArg(1), *dims = entry->getArg(2);
   DimsBuilder sizes(b, dims);
   GlobalVariable *tables = addTables(module, plan);
@@ -329,15 +319,12 @@ void addSymbolicEntry(llvm::Module &module, const Plan &plan, StringRef name,
   b.CreateStore(launches, b.CreateStructGEP(planType, here, 2));
   b.CreateStore(references, b.CreateStructGEP(planType, here, 3));
   b.CreateCall(run, {here, entry->getArg(0), all, entry->getArg(3)});
-  b.CreateRet(b.getInt32(0));
 }
 
 /// The function of type tessera_entry_fn: hands the plan's tables to the
 /// driver.
 void addEntry(llvm::Module &module, const Plan &plan, StringRef name,
               StringRef driver) {
-  if (plan.symbols > 0)
-    return addSymbolicEntry(module, plan, name, driver);
   LLVMContext &context = module.getContext();
   PointerType *pointer = PointerType::getUnqual(context);
   IRBuilder<> b(context);
@@ -349,8 +336,11 @@ void addEntry(llvm::Module &module, const Plan &plan, StringRef name,
   Function *entry =
       Function::Create(type, GlobalValue::ExternalLinkage, name, module);
   b.SetInsertPoint(BasicBlock::Create(context, "", entry));
-  b.CreateCall(run, {addTables(module, plan), entry->getArg(0),
-                     entry->getArg(1), entry->getArg(3)});
+  if (plan.symbols > 0)
+    runSymbolic(b, module, plan, entry, run);
+  else
+    b.CreateCall(run, {addTables(module, plan), entry->getArg(0),
+                       entry->getArg(1), entry->getArg(3)});
   b.CreateRet(b.getInt32(0));
 }
 

@@ -41,7 +41,7 @@ public:
   }
 
   void run() {
-    auto start = std::chrono::steady_clock::now();
+    Clock::time_point start = Clock::now();
     std::string from =
         arguments.oneOf(OPT_from, {"trace", "tensor", "kernels", "plan",
                                    "loops", "llvm", "asm"});
@@ -49,13 +49,18 @@ public:
       compileText(from);
     else
       compileProgram(from);
-    steps.push_back({"together", std::chrono::duration<double, std::milli>(
-                                     std::chrono::steady_clock::now() - start)
-                                     .count()});
+    noteStep("together", start);
     reportTimes();
   }
 
 private:
+  using Clock = std::chrono::steady_clock;
+
+  void noteStep(const char *step, Clock::time_point start) {
+    std::chrono::duration<double, std::milli> time = Clock::now() - start;
+    steps.push_back({step, time.count()});
+  }
+
   std::string chooseKind() {
     std::string given = arguments.oneOf(OPT_emit, kKinds);
     if (!given.empty())
@@ -70,8 +75,6 @@ private:
         .Case(".h", "header")
         .Default("obj");
   }
-
-  bool isLinked() const { return kind == "so" || kind == "exe"; }
 
   /// The C name: what --name says, else the output's or the program's file.
   std::string chooseName() {
@@ -242,13 +245,11 @@ private:
   }
 
   std::string generate(AotProgram &program) {
-    auto start = std::chrono::steady_clock::now();
+    Clock::time_point start = Clock::now();
     Expected<std::string> object = objectOf(program);
     if (!object)
       fail(object.takeError());
-    steps.push_back({"code", std::chrono::duration<double, std::milli>(
-                                 std::chrono::steady_clock::now() - start)
-                                 .count()});
+    noteStep("code", start);
     return std::move(*object);
   }
 
@@ -270,7 +271,6 @@ private:
       failUsage("an executable or a library cannot be linked to the standard "
                 "output");
     linkFile(path, object, kind == "so", options.name);
-    executable = path;
   }
 
   void writeHeader(StringRef header) {
@@ -349,7 +349,7 @@ private:
   }
 
   const Arguments &arguments;
-  std::string output, kind, reports, executable;
+  std::string output, kind, reports;
   AotOptions options;
   std::vector<std::pair<std::string, double>> steps;
 };

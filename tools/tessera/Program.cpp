@@ -52,7 +52,7 @@ symbolSizes(func::FuncOp main,
       continue;
     used[argument] = true;
     auto type = dyn_cast<RankedTensorType>(main.getArgumentTypes()[i]);
-    auto named = main.getArgAttrOfType<ArrayAttr>(i, "tessera.symbols");
+    auto named = main.getArgAttrOfType<ArrayAttr>(i, ir::kSymbols);
     SmallVector<StringRef> parts;
     StringRef(shape->second).split(parts, 'x');
     if (!type || int64_t(parts.size()) != type.getRank())

@@ -106,7 +106,7 @@ static Storage copyOf(const io::RawTensor &tensor) {
   return value;
 }
 
-static Storage fromFile(const Port &port, StringRef file, Option flag) {
+static Storage fromFile(const Port &port, StringRef file) {
   io::RawTensor tensor = io::readNpy(file.str());
   tensor.normaliseBooleans();
   if (io::typeText(tensor.dtype, tensor.shape) != typeName(port.type))
@@ -132,7 +132,7 @@ static Storage randomValue(const Port &port, std::mt19937_64 &generator) {
 static Storage givenValue(const Port &port, StringRef text,
                           std::mt19937_64 &generator) {
   if (text.consume_front("@"))
-    return fromFile(port, text, OPT_input);
+    return fromFile(port, text);
   if (text == "random")
     return randomValue(port, generator);
   double number = 0;

@@ -127,6 +127,13 @@ SmallVector<std::string> symbolNames(func::FuncOp function) {
   return names;
 }
 
+unsigned symbolCount(ModuleOp module) {
+  func::FuncOp function = mainOf(module);
+  if (!function || function.isExternal() || !hasSymbols(module))
+    return 0;
+  return std::min<unsigned>(symbolNames(function).size(), kMaxSymbols);
+}
+
 /// The names that arguments give their dimensions fit the types.
 static LogicalResult verifyNames(func::FuncOp function) {
   SmallVector<std::string> names = symbolNames(function);

@@ -23,6 +23,10 @@ std::string sizeText(int64_t number);
 /// Whether the program has dimensions that are symbols: its files show `?`.
 bool hasSymbols(mlir::ModuleOp module);
 
+/// How many symbols the program has, kMaxSymbols at most: bindSymbols() says
+/// what is wrong with more.
+unsigned symbolCount(mlir::ModuleOp module);
+
 /// The symbols of a program in the order of an entry's `dims`: by the names
 /// that the arguments give them, else s0, s1, ...
 llvm::SmallVector<std::string> symbolNames(mlir::func::FuncOp function);

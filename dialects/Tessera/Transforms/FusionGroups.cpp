@@ -145,15 +145,10 @@ bool FusionGroups::escapes(Operation *op) const {
 }
 
 /// Whether another group lies on a path from the producer to the consumer.
-bool FusionGroups::makesCycle(int producer, int consumer) const {
-  llvm::SmallDenseSet<int> reached;
-  return reachesFrom(producer, consumer, reached);
-}
-
-/// The same; `reached` gets the groups that the producer reaches and that come
-/// before the consumer: only those can lead to it.
-bool FusionGroups::reachesFrom(int producer, int consumer,
-                               llvm::SmallDenseSet<int> &reached) const {
+/// `reached` gets the groups that the producer reaches and that come before the
+/// consumer: only those can lead to it.
+bool FusionGroups::makesCycle(int producer, int consumer,
+                              llvm::SmallDenseSet<int> &reached) const {
   SmallVector<int> work{producer};
   while (!work.empty()) {
     int group = work.pop_back_val();
@@ -177,9 +172,8 @@ bool FusionGroups::reachesFrom(int producer, int consumer,
 
 /// Orders the groups anew for a join: what the producer reaches comes after the
 /// joined group, whatever else was between the two before it.
-void FusionGroups::orderJoined(int producer, int consumer) {
-  llvm::SmallDenseSet<int> reached;
-  reachesFrom(producer, consumer, reached);
+void FusionGroups::orderJoined(int producer, int consumer,
+                               const llvm::SmallDenseSet<int> &reached) {
   int first = place[producer], last = place[consumer];
   SmallVector<int> before, after;
   for (int i = first + 1; i < last; ++i)
@@ -354,9 +348,9 @@ const char *FusionGroups::whyApart(const Group &p, const Group &c,
   return "no kernel kind does both";
 }
 
-void FusionGroups::join(int producer, int consumer, Group joined,
-                        int64_t bytes) {
-  orderJoined(producer, consumer);
+void FusionGroups::join(int producer, int consumer, Group joined, int64_t bytes,
+                        const llvm::SmallDenseSet<int> &reached) {
+  orderJoined(producer, consumer, reached);
   Group &p = groups[producer], &c = groups[consumer];
   joined.ops = p.ops;
   llvm::append_range(joined.ops, c.ops);
@@ -407,9 +401,10 @@ void FusionGroups::fuse() {
       if (p == c)
         continue;
       Group joined;
-      if (whyApart(groups[p], groups[c], joined) || makesCycle(p, c))
+      llvm::SmallDenseSet<int> reached;
+      if (whyApart(groups[p], groups[c], joined) || makesCycle(p, c, reached))
         continue;
-      join(p, c, std::move(joined), edge.bytes);
+      join(p, c, std::move(joined), edge.bytes, reached);
       changed = true;
     }
   }

@@ -69,10 +69,10 @@ private:
   void addGroup(mlir::Operation *op);
   void findUses(mlir::func::FuncOp function);
   int find(int group) const;
-  bool makesCycle(int producer, int consumer) const;
-  bool reachesFrom(int producer, int consumer,
-                   llvm::SmallDenseSet<int> &reached) const;
-  void orderJoined(int producer, int consumer);
+  bool makesCycle(int producer, int consumer,
+                  llvm::SmallDenseSet<int> &reached) const;
+  void orderJoined(int producer, int consumer,
+                   const llvm::SmallDenseSet<int> &reached);
   /// Null if the two may be joined, else why not. On success `kind` and `shape`
   /// describe the whole.
   const char *whyApart(const Group &p, const Group &c, Group &joined) const;
@@ -83,7 +83,8 @@ private:
   bool feedsEpilogue(const Group &p, const Group &c) const;
   bool feedsProduct(const Group &p, const Group &c) const;
   const char *rowFit(const Group &rows, const Group &other) const;
-  void join(int producer, int consumer, Group joined, int64_t bytes);
+  void join(int producer, int consumer, Group joined, int64_t bytes,
+            const llvm::SmallDenseSet<int> &reached);
 
   llvm::SmallVector<Group> groups;
   mutable llvm::SmallVector<int> parent;
