@@ -146,16 +146,10 @@ private:
           main.getResultTypes()[traced.numResults + size_t(input.update)];
       if (before != after)
         fail("the function gives the variable " + nameOfVariable(input) +
-             " another type, which a program cannot: " + text(before) +
-             " and " + text(after));
+             " another type, which a program cannot: " +
+             lowering::typeName(cast<RankedTensorType>(before)) + " and " +
+             lowering::typeName(cast<RankedTensorType>(after)));
     }
-  }
-
-  static std::string text(Type type) {
-    auto tensor = cast<RankedTensorType>(type);
-    auto shape = tensor.getShape();
-    return typeText(dtypeFor(tensor.getElementType()),
-                    Shape(shape.begin(), shape.end()));
   }
 
   // Names

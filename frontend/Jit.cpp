@@ -121,9 +121,8 @@ public:
     if (call.donated.size() > 0)
       take();
     try {
-      const int64_t *dims = program.symbolic ? &call.batch : nullptr;
       runtime::Status status =
-          program.executable->run(inputs, outputs, threads, dims);
+          program.executable->run(inputs, outputs, threads, dims());
       if (!status.ok())
         throw InternalError(errorPlace(place), program.name,
                             "the compiled program failed with code " +
@@ -151,13 +150,19 @@ public:
   }
 
 private:
+  const int64_t *dims() const {
+    if (!program.symbolic)
+      return nullptr;
+    return call.dims ? call.dims : &call.batch;
+  }
+
   Tensor output(size_t i) {
     const ValueType &type = program.outputs[i];
     if (!program.symbolic)
       return makeTensor(std::move(outputs[i]), type.shape, type.dtype,
                         Device());
     std::vector<int64_t> shape =
-        program.executable->info().outputs[i].shapeAt(&call.batch);
+        program.executable->info().outputs[i].shapeAt(dims());
     return makeTensor(std::move(outputs[i]), Shape(std::move(shape)),
                       type.dtype, Device());
   }
@@ -384,8 +389,24 @@ struct JitTrace::State {
   /// has no value before the call is not read by any call before it is written:
   /// it is local to the call.
   void captureWritten();
+  /// A context for what was traced, the same for both of two tracings.
+  std::shared_ptr<MLIRContext> makeContext() {
+    if (!context)
+      context =
+          first
+              ? first->makeContext()
+              : std::make_shared<MLIRContext>(MLIRContext::Threading::DISABLED);
+    return context;
+  }
   /// The function in a module of another context.
   TracedFunction copy(std::span<const Tensor> roots);
+  /// The program for any batch size, from this tracing's for its size and the
+  /// other's.
+  OwningOpRef<ModuleOp> generalised(ModuleOp mine, ModuleOp other,
+                                    int64_t otherBatch);
+  /// Makes the function of the first tracing, with what this one found, that
+  /// for any batch size.
+  void uniteFunctions();
 
   const char *name;
   std::source_location place;
@@ -397,14 +418,17 @@ struct JitTrace::State {
   std::vector<std::shared_ptr<Cell>> locals; ///< not to be written
   std::vector<Tensor> cellInputs; ///< what stands for `program->cells`
   std::vector<Tensor> cellValues; ///< what they held when they were read
-  // Of a half: the batch size, and the module in a context that both share.
+  // Of one of two tracings: the batch size, the other one if this is the
+  // second, and what was traced, in a context that both share.
   int64_t batch = -1;
+  State *first = nullptr;
   std::shared_ptr<MLIRContext> context;
   OwningOpRef<ModuleOp> module;
+  TracedFunction traced;
 };
 
 JitTrace::JitTrace(const JitCall &call, const char *name,
-                   std::source_location place, int64_t batch) {
+                   std::source_location place, int64_t batch, JitTrace *first) {
   std::vector<Tensor> arguments;
   for (const Tensor *tensor : call.tensors.items()) {
     arguments.push_back(*tensor);
@@ -416,6 +440,11 @@ JitTrace::JitTrace(const JitCall &call, const char *name,
   }
   state = std::make_unique<State>(call, arguments, name, place);
   state->batch = batch;
+  state->first = first ? first->state.get() : nullptr;
+  check(batch < 0 || call.batch >= 0,
+        "no argument is a tensor of a dimension, which a symbolic batch size "
+        "could be",
+        name, place);
 }
 
 JitTrace::~JitTrace() = default;
@@ -462,17 +491,13 @@ JitTrace::finish(std::span<const Tensor> results) {
   return state->program;
 }
 
-void JitTrace::finishHalf(std::span<const Tensor> results,
-                          const JitTrace *first) {
+void JitTrace::finishHalf(std::span<const Tensor> results) {
   std::vector<Tensor> roots = state->end(results);
   Trace &trace = Trace::current();
   TraceLock lock(trace);
   Slice slice = state->slice(roots);
-  state->context =
-      first ? first->state->context
-            : std::make_shared<MLIRContext>(MLIRContext::Threading::DISABLED);
   if (!roots.empty())
-    state->module = copySlice(slice, *state->context);
+    state->module = copySlice(slice, *state->makeContext());
 }
 
 /// Inputs of two tracings are the same, and so is what is bound to them.
@@ -484,13 +509,17 @@ static bool areAlike(const Source &a, const Source &b) {
          std::memcmp(a.bytes.data(), b.bytes.data(), a.bytes.bytes()) == 0;
 }
 
+static constexpr char kDependsOnBatch[] =
+    "a number or tensor that the function makes depends on the batch size: it "
+    "is compiled once for all of them";
+
 std::shared_ptr<const JitProgram> JitTrace::unite(JitTrace &first,
                                                   JitTrace &second) {
   State &a = *first.state, &b = *second.state;
   CompiledProgram &program = *a.program;
   const CompiledProgram &other = *b.program;
   auto refuse = [&](const std::string &what) {
-    throw TraceError(errorPlace(a.place), "jit", what);
+    throw TraceError(errorPlace(a.place), a.name, what);
   };
   if (program.cells != other.cells || program.written != other.written)
     refuse("the function reads or assigns other variables for other batch "
@@ -498,24 +527,30 @@ std::shared_ptr<const JitProgram> JitTrace::unite(JitTrace &first,
   if (program.sources.size() != other.sources.size() ||
       !std::equal(program.sources.begin(), program.sources.end(),
                   other.sources.begin(), areAlike))
-    refuse("a number or tensor that the function makes depends on the batch "
-           "size: it is compiled once for all of them");
+    refuse(kDependsOnBatch);
   if (!a.module)
     return a.program;
+  OwningOpRef<ModuleOp> module = a.generalised(*a.module, *b.module, b.batch);
+  program.symbolic = true;
+  program.executable = compileSymbolic(*module, a.place);
+  return a.program;
+}
+
+OwningOpRef<ModuleOp> JitTrace::State::generalised(ModuleOp mine,
+                                                   ModuleOp other,
+                                                   int64_t otherBatch) {
   std::string text;
   llvm::raw_string_ostream out(text);
-  ScopedDiagnosticHandler handler(a.context.get(), [&](Diagnostic &diagnostic) {
+  ScopedDiagnosticHandler handler(context.get(), [&](Diagnostic &diagnostic) {
     if (auto place = lowering::userPlace(diagnostic.getLocation()))
       out << place.getFilename().getValue() << ":" << place.getLine() << ": ";
     out << diagnostic;
     return success();
   });
-  auto module = ir::generalise(*a.module, *b.module, a.batch, b.batch, "batch");
+  auto module = ir::generalise(mine, other, batch, otherBatch, "batch");
   if (failed(module))
-    refuse(text);
-  program.symbolic = true;
-  program.executable = compileSymbolic(**module, a.place);
-  return a.program;
+    throw TraceError(errorPlace(place), name, text);
+  return std::move(*module);
 }
 
 Lowered JitTrace::lower(std::span<const Tensor> results) {
@@ -538,6 +573,7 @@ void JitTrace::State::captureWritten() {
 
 TracedFunction JitTrace::State::copy(std::span<const Tensor> roots) {
   TracedFunction traced;
+  traced.context = makeContext();
   Trace &trace = Trace::current();
   TraceLock lock(trace);
   Slice slice = makeSlice(trace, opsOf(roots));
@@ -584,9 +620,28 @@ void JitTrace::write(const ExportRequest &request,
   check(!roots.empty(), "the function returns and assigns nothing", state->name,
         state->place);
   evaluate(state->cellValues, state->name, state->place);
-  TracedFunction traced = state->copy(roots);
-  traced.numResults = results.size();
-  writeProgram(request, traced, state->place);
+  state->traced = state->copy(roots);
+  state->traced.numResults = results.size();
+  if (state->batch < 0)
+    return writeProgram(request, state->traced, state->place);
+  if (!state->first)
+    return;
+  state->uniteFunctions();
+  writeProgram(request, state->first->traced, state->place);
+}
+
+void JitTrace::State::uniteFunctions() {
+  TracedFunction &one = first->traced;
+  bool same = one.inputs.size() == traced.inputs.size();
+  for (size_t i = 0; same && i < one.inputs.size(); ++i) {
+    const TracedFunction::Input &a = one.inputs[i], &b = traced.inputs[i];
+    same = a.cell == b.cell && a.update == b.update &&
+           a.isNumber == b.isNumber &&
+           areAlike({a.kind, 0, a.bytes}, {b.kind, 0, b.bytes});
+  }
+  if (!same)
+    throw TraceError(errorPlace(place), name, kDependsOnBatch);
+  one.module = first->generalised(*one.module, *traced.module, batch);
 }
 
 } // namespace tessera::detail

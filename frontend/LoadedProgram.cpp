@@ -1,4 +1,5 @@
 // Reads program files, and calls the programs in them.
+#include "dialects/Tessera/IR/Symbols.h"
 #include "frontend/Evaluate.h"
 #include "frontend/Program.h"
 #include "frontend/ProgramFile.h"
@@ -37,16 +38,20 @@ static auto guarded(const char *name, std::source_location place, Work work) {
 }
 
 static std::string typeText(const Program::Value &value) {
-  return typeText(value.dtype, value.shape);
+  std::string text = typeText(value.dtype, value.shape);
+  if (size_t symbol = text.find("-1"); symbol != std::string::npos)
+    text.replace(symbol, 2, "?");
+  return text;
 }
 
 namespace {
 /// A module with the context that it lives in.
 struct ParsedProgram {
   /// Whether the text is a program; `failure` says why not.
-  bool parse(const std::string &text, const std::string &path) {
+  bool parse(const std::string &text, const std::string &path,
+             lowering::SymbolSizes sizes = nullptr) {
     module = lowering::readProgram(llvm::MemoryBufferRef(text, path), context,
-                                   failure);
+                                   failure, sizes);
     return bool(module);
   }
   func::FuncOp main() { return lowering::mainFunction(*module); }
@@ -84,17 +89,41 @@ struct Program::State {
 private:
   std::vector<Tensor> interpret(const std::vector<Tensor> &given,
                                 std::source_location place);
+  /// The program for arguments of these shapes; `mutex` is held.
+  ParsedProgram &parsedFor(const std::vector<Tensor> &given,
+                           std::source_location place);
+  /// The symbolic dimensions that the arguments' shapes tell.
+  void bindDims(const std::vector<Tensor> &given, int64_t *dims,
+                std::source_location place) const;
+
   std::mutex mutex; ///< of what is made when it is first needed
   std::unique_ptr<ParsedProgram> parsed;
+  std::vector<Shape> parsedShapes; ///< that `parsed` is for, if it is symbolic
 };
 
 /// Compiles it, unless that has been done. The module is used up.
 void Program::State::compile(ModuleOp module, std::source_location place) {
   std::string error;
   auto executable = lowering::compile(module, programOptions(place), error);
+  if (failed(executable) && program.symbolic)
+    throw TraceError(errorPlace(place), "load_program", path + ": " + error);
   if (failed(executable))
     throw InternalError(errorPlace(place), "load_program", path + ": " + error);
   program.executable = *executable;
+}
+
+void Program::State::bindDims(const std::vector<Tensor> &given, int64_t *dims,
+                              std::source_location place) const {
+  std::vector<std::span<const int64_t>> shapes;
+  for (const Source &source : program.sources)
+    shapes.push_back(source.kind == Source::Argument
+                         ? given[source.index].shape()
+                         : program.cellTypes[source.index].shape);
+  try {
+    program.executable->bindDims(shapes, dims);
+  } catch (const std::invalid_argument &error) {
+    throw ShapeError(errorPlace(place), "program", path + ": " + error.what());
+  }
 }
 
 std::vector<Tensor> Program::State::run(const std::vector<Tensor> &given,
@@ -114,6 +143,11 @@ std::vector<Tensor> Program::State::run(const std::vector<Tensor> &given,
     call.tensors.push_back(&tensor);
   for (uint32_t position : donated)
     call.donated.push_back(position);
+  int64_t dims[ir::kMaxSymbols];
+  if (program.symbolic) {
+    bindDims(given, dims, place);
+    call.dims = dims;
+  }
   std::vector<Tensor> values(results.size());
   program.run(call, values, 0, place);
   return values;
@@ -126,28 +160,63 @@ static lowering::TensorBytes bytesOf(const Tensor &tensor,
   return {data, data + storage.bytes()};
 }
 
+ParsedProgram &Program::State::parsedFor(const std::vector<Tensor> &given,
+                                         std::source_location place) {
+  std::vector<Shape> shapes;
+  if (program.symbolic)
+    for (const Tensor &tensor : given)
+      shapes.push_back(tensor.shape());
+  if (parsed && parsedShapes == shapes)
+    return *parsed;
+  auto sizes = [&](func::FuncOp main) -> llvm::Expected<SmallVector<int64_t>> {
+    auto interface = lowering::interfaceOf(main);
+    if (!interface)
+      return interface.takeError();
+    SmallVector<int64_t> values(interface->symbols.size(), -1);
+    for (auto [source, port] : llvm::zip(program.sources, interface->arguments))
+      if (const auto &dim = port.symbolic) {
+        int64_t size = shapes[source.index][size_t(dim->dim)] - dim->constant;
+        int64_t &value = values[size_t(dim->symbol)];
+        if (size < 0 || size % dim->coefficient != 0 ||
+            (value >= 0 && value != size / dim->coefficient))
+          return llvm::createStringError(
+              "the argument " + port.name + " is of a size that does not fit " +
+              lowering::sizeName(*dim, interface->symbols[dim->symbol]));
+        value = size / dim->coefficient;
+      }
+    return values;
+  };
+  auto fresh = std::make_unique<ParsedProgram>();
+  if (!fresh->parse(text, path, sizes))
+    throw ShapeError(errorPlace(place), "program",
+                     StringRef(fresh->failure.text).rtrim().str());
+  parsed = std::move(fresh);
+  parsedShapes = std::move(shapes);
+  return *parsed;
+}
+
 std::vector<Tensor> Program::State::interpret(const std::vector<Tensor> &given,
                                               std::source_location place) {
   std::lock_guard guard(mutex);
-  if (!parsed) {
-    parsed = std::make_unique<ParsedProgram>();
-    parsed->parse(text, path);
-  }
+  ParsedProgram &read = parsedFor(given, place);
   std::vector<lowering::TensorBytes> inputs;
   for (const Source &source : program.sources)
     inputs.push_back(bytesOf(source.kind == Source::Argument
                                  ? given[source.index]
                                  : program.cells[source.index]->load(),
                              place));
-  auto outputs = lowering::interpret(parsed->main(), inputs);
+  auto outputs = lowering::interpret(read.main(), inputs);
   if (failed(outputs))
     throw InternalError(errorPlace(place), "program",
                         path + ": the interpreter cannot compute it");
   std::vector<Tensor> values;
-  for (auto [bytes, type] : llvm::zip(*outputs, program.outputs)) {
+  for (auto [bytes, type, mlirType] :
+       llvm::zip(*outputs, program.outputs, read.main().getResultTypes())) {
     auto storage = runtime::Storage::allocate(bytes.size());
     std::ranges::copy(bytes, static_cast<uint8_t *>(storage.data()));
-    values.push_back(makeTensor(std::move(storage), type.shape, type.dtype,
+    auto shape = cast<RankedTensorType>(mlirType).getShape();
+    values.push_back(makeTensor(std::move(storage),
+                                Shape(shape.begin(), shape.end()), type.dtype,
                                 default_device()));
   }
   for (auto [i, cell] : llvm::enumerate(program.written))
@@ -213,12 +282,11 @@ private:
 
   Program::Value valueOf(const lowering::Port &port) {
     noteNarrow(port.type);
-    if (!port.type.hasStaticShape())
-      fail(port.name +
-           " has dimensions without a size: " + lowering::typeName(port.type));
-    auto shape = port.type.getShape();
-    return {port.name, dtypeFor(port.type.getElementType()),
-            Shape(shape.begin(), shape.end())};
+    state->program.symbolic |= port.symbolic.has_value();
+    Shape shape;
+    for (int64_t size : port.type.getShape())
+      shape.push_back(ShapedType::isDynamic(size) ? -1 : size);
+    return {port.name, dtypeFor(port.type.getElementType()), shape};
   }
 
   void readInterface() {
@@ -339,7 +407,10 @@ static void checkType(const Tensor &tensor, const Program::Value &expected,
     fail<ValueError>(what + " " + expected.name + " is empty; it is a " +
                          typeText(expected),
                      place);
-  if (tensor.shape() != expected.shape)
+  auto fits = [](int64_t size, int64_t wanted) {
+    return wanted < 0 || size == wanted;
+  };
+  if (!std::ranges::equal(tensor.shape(), expected.shape, fits))
     fail<ShapeError>(text(), place);
   if (tensor.dtype() != expected.dtype)
     fail<TypeError>(text(), place);

@@ -23,9 +23,7 @@ struct TracedFunction {
     runtime::Storage bytes;     ///< of what is no argument
     bool isNumber = false;      ///< captured from C++
   };
-  std::unique_ptr<mlir::MLIRContext> context =
-      std::make_unique<mlir::MLIRContext>(
-          mlir::MLIRContext::Threading::DISABLED);
+  std::shared_ptr<mlir::MLIRContext> context;
   mlir::OwningOpRef<mlir::ModuleOp> module;
   std::vector<Input> inputs;
   size_t numResults = 0; ///< of the call; updates follow

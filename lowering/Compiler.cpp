@@ -9,6 +9,7 @@
 #include "lowering/Pipeline.h"
 #include "lowering/Plan/PlanMemory.h"
 #include "lowering/ProgramCache.h"
+#include "lowering/Symbols.h"
 #include "mlir/IR/Diagnostics.h"
 #include "runtime/Environment.h"
 #include "runtime/Executable.h"
@@ -169,7 +170,7 @@ private:
   compileAnew(const std::string &key) {
     if (failed(runStages(Stage::plan)))
       return failure();
-    limitSymbols();
+    limitSums(module, symbols);
     std::vector<KernelJob> jobs = kernelJobs(mainFunction(module), target);
     auto kernels = compileKernels(jobs, compile);
     if (!kernels)
@@ -201,8 +202,12 @@ private:
     FailureOr<Stage> stage = stageOf(module);
     if (failed(stage))
       return failure();
-    if (ir::StandIns::count() > 0 && failed(findSymbols()))
-      return failure();
+    if (ir::StandIns::count() > 0) {
+      auto found = symbolsOf(module);
+      if (failed(found))
+        return failure();
+      symbols = std::move(*found);
+    }
     markStage(module, *stage);
     observeModule(*stage);
     for (Stage next : {Stage::tensor, Stage::kernels, Stage::plan}) {
@@ -213,31 +218,6 @@ private:
       observeModule(next);
     }
     return success();
-  }
-
-  /// What the symbols may be, from the shapes.
-  LogicalResult findSymbols() {
-    FailureOr<SmallVector<ir::SymbolRange>> ranges = ir::symbolRanges(module);
-    if (failed(ranges))
-      return failure();
-    for (ir::SymbolRange &range : *ranges)
-      symbols.push_back({range.name, range.least, range.why});
-    return success();
-  }
-
-  /// The code of a sum over a symbol covers so many elements.
-  void limitSymbols() {
-    mainFunction(module).walk([&](ir::ReduceOp op) {
-      int64_t count = 1;
-      for (int64_t dim : op.getDims())
-        count *= ir::tensorType(op.getX()).getDimSize(dim);
-      ir::Extent extent = ir::extentOf(count);
-      if (!extent.isSymbolic() || extent.symbol >= symbols.size())
-        return;
-      int64_t &most = symbols[extent.symbol].most;
-      most = std::min(most, (lowering::kMostReduced - extent.constant) /
-                                extent.coefficient);
-    });
   }
 
   LogicalResult advance(Stage next) {
@@ -269,6 +249,7 @@ private:
     for (auto [type, alias] :
          llvm::zip_equal(function.getResultTypes(), plan.aliases))
       info.outputs.push_back(bufferOf(type, alias));
+    limitArena(plan, symbols);
     info.symbols = symbols;
     info.arenaPer = plan.arenaPer;
     info.workspaces = plan.workspaces;

@@ -120,24 +120,59 @@ LogicalResult checkVersion(ModuleOp module) {
          << attribute << " of the format; this is version " << kProgramVersion;
 }
 
-/// Gives symbolic dimensions their sizes.
-LogicalResult bindSizes(ModuleOp module, SymbolSizes sizes) {
+/// Gives the symbols their sizes, or other numbers if some before them are no
+/// symbols any more.
+void chooseSizes(ModuleOp module, ArrayRef<int64_t> sizes) {
+  SmallVector<int64_t> values(sizes);
+  SmallVector<bool> stays;
+  unsigned symbols = 0;
+  for (int64_t &size : values) {
+    stays.push_back(size < 0);
+    if (size < 0)
+      size = ir::StandIns::of(symbols++);
+  }
+  func::FuncOp main = mainFunction(module);
+  SmallVector<std::string> names = ir::symbolNames(main);
+  ir::instantiate(module, values);
+  for (unsigned i = 0; i < main.getNumArguments(); ++i) {
+    auto named = main.getArgAttrOfType<ArrayAttr>(i, ir::kSymbols);
+    if (!named)
+      continue;
+    bool any = false;
+    auto kept = llvm::map_to_vector(named, [&](Attribute name) -> Attribute {
+      auto found = llvm::find(names, cast<StringAttr>(name).getValue());
+      if (found == names.end() || stays[size_t(found - names.begin())]) {
+        any |= found != names.end();
+        return name;
+      }
+      return StringAttr::get(module.getContext(), "");
+    });
+    if (any)
+      main.setArgAttr(i, ir::kSymbols,
+                      ArrayAttr::get(module.getContext(), kept));
+    else
+      main.removeArgAttr(i, ir::kSymbols);
+  }
+}
+
+/// Checks the symbolic dimensions, gives them sizes, and checks the program.
+LogicalResult checkProgram(ModuleOp module, SymbolSizes sizes) {
   unsigned count = ir::symbolCount(module);
   if (count == 0)
-    return success();
-  func::FuncOp main = mainFunction(module);
-  if (!sizes)
-    return main.emitError("the program has symbolic dimensions, of which the "
-                          "sizes are needed");
-  llvm::Expected<SmallVector<int64_t>> given = sizes(main);
-  if (!given)
-    return main.emitError(llvm::toString(given.takeError()));
+    return LogicalResult(stageOf(module));
   ir::StandIns standIns(count);
   if (failed(ir::bindSymbols(module)))
     return failure();
-  ir::instantiate(module, *given);
-  for (unsigned i = 0; i < main.getNumArguments(); ++i)
-    main.removeArgAttr(i, ir::kSymbols);
+  if (sizes) {
+    func::FuncOp main = mainFunction(module);
+    llvm::Expected<SmallVector<int64_t>> given = sizes(main);
+    if (!given)
+      return main.emitError(llvm::toString(given.takeError()));
+    chooseSizes(module, *given);
+  }
+  if (failed(stageOf(module)))
+    return failure();
+  ir::writeSymbols(module);
   return success();
 }
 
@@ -167,7 +202,7 @@ OwningOpRef<ModuleOp> readProgram(llvm::MemoryBufferRef text,
     return nullptr;
   failure.isUnsupported = holdsUnknownOps(*module, failure.text);
   if (failure.isUnsupported || failed(checkVersion(*module)) ||
-      failed(bindSizes(*module, sizes)) || failed(stageOf(*module)))
+      failed(checkProgram(*module, sizes)))
     return nullptr;
   func::FuncOp main = mainFunction(*module);
   if (llvm::Expected<Interface> interface = interfaceOf(main); !interface) {

@@ -28,8 +28,8 @@ bool isWithinBounds(llvm::StringRef text, llvm::StringRef name,
                     std::string &error);
 
 /// The size of each symbolic dimension of a program, in the order of
-/// ir::symbolNames(); or an error about what is wrong with what it was asked
-/// for.
+/// ir::symbolNames(), or -1 for one that stays symbolic; or an error about what
+/// is wrong with what it was asked for.
 using SymbolSizes =
     llvm::function_ref<llvm::Expected<llvm::SmallVector<int64_t>>(
         mlir::func::FuncOp main)>;
@@ -37,8 +37,8 @@ using SymbolSizes =
 /// Parses and checks a program of one of the first four stages, for a context
 /// into which it loads the dialects: bounds, syntax, ops, the version of the
 /// dialect, the stage's contract, and the names. Symbolic dimensions get the
-/// sizes that `sizes` gives; without it they are an error. Null with `failure`
-/// filled in on what does not fit.
+/// sizes that `sizes` gives; without it they stay. Null with `failure` filled
+/// in on what does not fit.
 mlir::OwningOpRef<mlir::ModuleOp> readProgram(llvm::MemoryBufferRef text,
                                               mlir::MLIRContext &context,
                                               ReadFailure &failure,

@@ -1,5 +1,6 @@
 // Recognises the stage of a module, and checks the contracts of stages.
 #include "lowering/Stage.h"
+#include "dialects/Tessera/IR/Symbols.h"
 #include "dialects/Tessera/IR/Tessera.h"
 #include "lowering/Plan/PlanMemory.h"
 #include "mlir/IR/Verifier.h"
@@ -150,6 +151,13 @@ static Stage stageOfContent(ModuleOp module) {
 }
 
 FailureOr<Stage> stageOf(ModuleOp module) {
+  if (StandIns::count() == 0 && hasSymbols(module)) {
+    StandIns standIns(symbolCount(module));
+    OwningOpRef<ModuleOp> bound = module.clone();
+    if (failed(bindSymbols(*bound)))
+      return failure();
+    return stageOf(*bound);
+  }
   Stage stage = stageOfContent(module);
   if (Attribute mark = module->getAttr(kMark)) {
     auto name = dyn_cast<StringAttr>(mark);

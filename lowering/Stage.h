@@ -25,7 +25,8 @@ void markStage(mlir::ModuleOp module, Stage stage);
 /// The stage of a program's module: what its `tessera.stage` says, else what it
 /// holds. A program without kernels and without a mark is a trace, which the
 /// tensor stage is a part of. Emits an error, and fails, on a module that
-/// keeps no stage's contract, or not that of its mark.
+/// keeps no stage's contract, or not that of its mark. Symbolic dimensions may
+/// be bound to stand-ins or not.
 llvm::FailureOr<Stage> stageOf(mlir::ModuleOp module);
 
 /// Emits an error, and fails, unless the module keeps the contract of one of

@@ -109,13 +109,9 @@ void Executable::checkDims(const int64_t *dims) const {
     fail("called without its symbolic dimensions");
   for (size_t s = 0; s < theInfo.symbols.size(); ++s) {
     const SymbolInfo &symbol = theInfo.symbols[s];
-    if (dims[s] < symbol.least)
-      fail(symbol.name + " is " + std::to_string(dims[s]) +
-           ", and must be at least " + std::to_string(symbol.least) +
-           (symbol.why.empty() ? "" : ": below that " + symbol.why));
-    if (dims[s] > symbol.most)
-      fail(symbol.name + " is " + std::to_string(dims[s]) +
-           ", and must be at most " + std::to_string(symbol.most));
+    if (dims[s] < symbol.least || dims[s] > symbol.most)
+      fail(symbol.name + " is " + std::to_string(dims[s]) + ", and must be " +
+           symbol.rangeText());
   }
 }
 

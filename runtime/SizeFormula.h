@@ -57,6 +57,13 @@ struct SymbolInfo {
   int64_t least = 0;
   std::string why = {};
   int64_t most = int64_t(1) << 30;
+
+  // "at least 3 (below that a size would be negative) and at most 1073741824"
+  std::string rangeText() const {
+    return "at least " + std::to_string(least) +
+           (why.empty() ? "" : " (below that " + why + ")") +
+           " and at most " + std::to_string(most);
+  }
 };
 
 } // namespace tessera::runtime

@@ -1,11 +1,19 @@
 // Names and roles of a program's arguments and results.
 #include "lowering/Aot/Interface.h"
+#include "dialects/Tessera/IR/Symbols.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
 
 namespace tessera::lowering {
+
+int64_t Port::elements() const {
+  int64_t count = 1;
+  for (int64_t size : type.getShape())
+    count *= ShapedType::isDynamic(size) ? 1 : size;
+  return count;
+}
 
 int64_t Port::elementBytes() const {
   return llvm::divideCeil(type.getElementTypeBitWidth(), 8);
@@ -49,6 +57,16 @@ std::string typeName(RankedTensorType type) {
                                     }),
                     ",") +
          "]";
+}
+
+std::string sizeName(const runtime::SymbolicDim &dim, StringRef symbolName) {
+  std::string text = symbolName.str();
+  if (dim.coefficient != 1)
+    text = std::to_string(dim.coefficient) + " * " + text;
+  if (dim.constant != 0)
+    text += (dim.constant < 0 ? " - " : " + ") +
+            std::to_string(std::abs(dim.constant));
+  return text;
 }
 
 /// Words that C or C++ keep for themselves and a model might use as names.
@@ -106,6 +124,22 @@ nameOf(Attribute attribute, std::string otherwise, llvm::StringSet<> &taken) {
   return text.str();
 }
 
+static Port portOf(std::string name, Type type) {
+  auto tensor = cast<RankedTensorType>(type);
+  Port port{std::move(name), "", tensor};
+  SmallVector<int64_t> shape(tensor.getShape());
+  for (auto [dim, size] : llvm::enumerate(shape)) {
+    ir::Extent extent = ir::extentOf(tensor, unsigned(dim));
+    if (!extent.isSymbolic())
+      continue;
+    port.symbolic = {int64_t(dim), extent.symbol, extent.coefficient,
+                     extent.constant};
+    size = ShapedType::kDynamic;
+  }
+  port.type = RankedTensorType::get(shape, tensor.getElementType());
+  return port;
+}
+
 static llvm::Error connectUpdates(func::FuncOp main, Interface &interface) {
   for (auto [i, result] : llvm::enumerate(interface.results)) {
     Attribute attribute = main.getResultAttr(i, kUpdates);
@@ -118,7 +152,7 @@ static llvm::Error connectUpdates(func::FuncOp main, Interface &interface) {
       return llvm::createStringError("result '" + result.name +
                                      "' updates an argument that there is not");
     Port &updated = interface.arguments[argument];
-    if (updated.type != result.type)
+    if (main.getArgumentTypes()[argument] != main.getResultTypes()[i])
       return llvm::createStringError("result '" + result.name + "' is " +
                                      typeName(result.type) + " and updates '" +
                                      updated.name + "', which is " +
@@ -140,8 +174,12 @@ llvm::Expected<Interface> interfaceOf(func::FuncOp main) {
         nameOf(main.getArgAttr(i, kName), "x" + std::to_string(i), arguments);
     if (!name)
       return name.takeError();
-    interface.arguments.push_back({*name, "", cast<RankedTensorType>(type),
-                                   bool(main.getArgAttr(i, kWeight))});
+    Port port = portOf(std::move(*name), type);
+    port.isWeight = bool(main.getArgAttr(i, kWeight));
+    if (port.isWeight && port.symbolic)
+      return llvm::createStringError("the weight '" + port.name +
+                                     "' has a symbolic dimension");
+    interface.arguments.push_back(std::move(port));
   }
   bool isOnly = main.getNumResults() == 1;
   for (auto [i, type] : llvm::enumerate(main.getResultTypes())) {
@@ -149,10 +187,15 @@ llvm::Expected<Interface> interfaceOf(func::FuncOp main) {
                        isOnly ? "y" : "y" + std::to_string(i), results);
     if (!name)
       return name.takeError();
-    interface.results.push_back({*name, "", cast<RankedTensorType>(type)});
+    interface.results.push_back(portOf(std::move(*name), type));
   }
   if (llvm::Error error = connectUpdates(main, interface))
     return std::move(error);
+  llvm::StringSet<> symbols;
+  for (const std::string &name : ir::symbolNames(main)) {
+    interface.symbols.push_back(name);
+    interface.cSymbols.push_back(unique(cIdentifier(name), symbols));
+  }
   // In C, all are fields of one struct.
   llvm::StringSet<> fields;
   for (Port &port : interface.arguments)

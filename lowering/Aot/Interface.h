@@ -5,6 +5,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "runtime/DType.h"
+#include "runtime/SizeFormula.h"
 #include "llvm/Support/Error.h"
 #include <optional>
 #include <string>
@@ -27,34 +28,43 @@ constexpr int64_t kProgramVersion = 1;
 
 /// An argument or a result.
 struct Port {
-  std::string name;  ///< as the program says, or "x0", "y"
-  std::string cName; ///< the same as a C identifier
-  mlir::RankedTensorType type;
+  std::string name;            ///< as the program says, or "x0", "y"
+  std::string cName;           ///< the same as a C identifier
+  mlir::RankedTensorType type; ///< a symbolic dimension is `?`
   bool isWeight = false;
   /// Of a result: the argument that it is the new value of, or -1. Of an
   /// argument: the result that is its new value, or -1.
   int64_t partner = -1;
+  /// The dimension that is symbolic, if there is one.
+  std::optional<runtime::SymbolicDim> symbolic = {};
 
-  int64_t elements() const { return type.getNumElements(); }
+  /// With a symbolic dimension, those of one index of it.
+  int64_t elements() const;
   int64_t elementBytes() const;
   int64_t bytes() const { return elements() * elementBytes(); }
 };
 
 struct Interface {
   std::vector<Port> arguments, results;
+  /// The symbolic dimensions' names, and C names, in the order of `dims`.
+  std::vector<std::string> symbols, cSymbols;
 };
 
-/// Reads the interface of a program. Names that are missing are made up, names
-/// that are no C identifiers or meet another are changed. An update that names
-/// no argument, or one of another type, and a name twice are errors.
+/// Reads the interface of a program, bound to stand-ins or not. Names that are
+/// missing are made up, names that are no C identifiers or meet another are
+/// changed. An update that names no argument, or one of another type, and a
+/// name twice are errors.
 llvm::Expected<Interface> interfaceOf(mlir::func::FuncOp main);
 
 /// The dtype of tensors whose elements are of this type.
 runtime::DType dtypeOf(mlir::Type element);
 /// "f32", "i64", "bool", and so on.
 std::string dtypeName(mlir::Type element);
-/// "f32[2,3]".
+/// "f32[2,3]", with `?` for a symbolic dimension.
 std::string typeName(mlir::RankedTensorType type);
+/// A size as an expression: "batch", "2 * batch + 1".
+std::string sizeName(const runtime::SymbolicDim &dim,
+                     llvm::StringRef symbolName);
 
 } // namespace tessera::lowering
 

@@ -1,5 +1,6 @@
 // Compiles kernels and plan for each target, and links them into one module.
 #include "lowering/Aot/Object.h"
+#include "dialects/Tessera/IR/Symbols.h"
 #include "lowering/Aot/Api.h"
 #include "lowering/Aot/FoldWeights.h"
 #include "lowering/CodeGen/Hash.h"
@@ -7,6 +8,8 @@
 #include "lowering/Math/ExpandMath.h"
 #include "lowering/Pipeline.h"
 #include "lowering/Plan/PlanMemory.h"
+#include "lowering/Symbols.h"
+#include "mlir/IR/Diagnostics.h"
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/Linker/Linker.h"
@@ -42,7 +45,7 @@ private:
 class AheadOfTime {
 public:
   AheadOfTime(mlir::ModuleOp module, const AotOptions &options)
-      : module(module), options(options) {}
+      : module(module), standIns(ir::symbolCount(module)), options(options) {}
 
   Expected<AotProgram> run() {
     if (Error error = prepare())
@@ -55,6 +58,7 @@ public:
     for (Function &function : *program.code.module)
       if (!function.isDeclaration())
         function.setLinkage(GlobalValue::InternalLinkage);
+    limitSizes();
     if (Error error = addApi(*program.code.module, program, options, codes))
       return std::move(error);
     // What runs before the CPU is known to fit must run on any.
@@ -68,15 +72,21 @@ public:
 private:
   Error prepare() {
     Timed timed(options, "stages");
+    if (Error error = bind(/*isFirst=*/true))
+      return error;
     if (mlir::FailureOr<Stage> stage = stageOf(module);
         options.embedWeights && mlir::succeeded(stage) &&
         *stage <= Stage::tensor)
       foldWeightTransposes(mainFunction(module), options.weights, folded);
+    if (ir::StandIns::count() > 0)
+      ir::writeSymbols(module);
     std::string error;
     ProgramOptions lower;
     lower.fuse = options.fuse;
     if (mlir::failed(lowerTo(module, Stage::plan, lower, error)))
       return createStringError(StringRef(error).rtrim());
+    if (Error error = bind(/*isFirst=*/false))
+      return error;
     Expected<Interface> interface = interfaceOf(mainFunction(module));
     if (!interface)
       return interface.takeError();
@@ -101,6 +111,44 @@ private:
     program.machine = options.targets.back();
     program.hash = hashOf();
     return Error::success();
+  }
+
+  /// Puts stand-ins in the place of symbols, from the file and again after the
+  /// stages, which leave the module as a file has it. What the sizes may be
+  /// follows from the program as it was written.
+  Error bind(bool isFirst) {
+    if (ir::StandIns::count() == 0)
+      return Error::success();
+    std::string text;
+    mlir::ScopedDiagnosticHandler handler(
+        module.getContext(), [&](mlir::Diagnostic &diagnostic) {
+          raw_string_ostream(text) << diagnostic;
+          return mlir::success();
+        });
+    if (mlir::failed(ir::bindSymbols(module)))
+      return createStringError(text);
+    if (!isFirst) {
+      limitSums(module, program.symbols);
+      return Error::success();
+    }
+    auto symbols = symbolsOf(module);
+    if (mlir::failed(symbols))
+      return createStringError(text);
+    program.symbols = std::move(*symbols);
+    return Error::success();
+  }
+
+  /// The bytes of tensors and arena can be counted.
+  void limitSizes() {
+    auto limit = [&](const Port &port) {
+      if (const auto &dim = port.symbolic)
+        limitBytes(program.symbols[size_t(dim->symbol)],
+                   port.bytes() * dim->coefficient);
+    };
+    for_each(program.interface.arguments, limit);
+    for_each(program.interface.results, limit);
+    for (const TargetCode &code : codes)
+      limitArena(code.plan, program.symbols);
   }
 
   std::string hashOf() {
@@ -161,8 +209,10 @@ private:
   }
 
   /// The arena holds what the plan needs, and the new values of arguments that
-  /// are not computed in place.
+  /// are not computed in place. With symbols the object computes it.
   void noteArena(const Plan &plan) {
+    if (plan.symbols > 0)
+      return;
     int64_t bytes = plan.arenaBytes;
     for (auto [i, result] : enumerate(program.interface.results))
       if (result.partner >= 0 && plan.aliases[i] != result.partner)
@@ -182,6 +232,7 @@ private:
   }
 
   mlir::ModuleOp module;
+  ir::StandIns standIns;
   AotOptions options; ///< weights change with what is folded into them
   std::deque<std::string> folded;
   AotProgram program;

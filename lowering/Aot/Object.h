@@ -42,7 +42,9 @@ struct AotProgram {
   Interface interface;
   /// Arguments that are no fields of the caller's struct.
   std::vector<bool> embedded;
-  int64_t arenaBytes = 0;
+  /// What a caller may choose for the symbolic dimensions.
+  std::vector<runtime::SymbolInfo> symbols;
+  int64_t arenaBytes = 0; ///< of a program without symbols
   int64_t embeddedBytes = 0;
   /// Of the program and of how it is compiled, as hexadecimal digits.
   std::string hash;

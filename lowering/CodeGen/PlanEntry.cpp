@@ -2,6 +2,7 @@
 // walks them. Straight code would make the compile time of a long program grow
 // with its launches; a table of 500 launches costs a fraction of a millisecond.
 #include "lowering/CodeGen/PlanEntry.h"
+#include "lowering/CodeGen/DimsBuilder.h"
 #include "lowering/CodeGen/Hash.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/IR/IRBuilder.h"
@@ -222,51 +223,6 @@ GlobalVariable *addTables(llvm::Module &module, const Plan &plan) {
                  constant(referenceTable)}));
 }
 
-/// Numbers that depend on the dimensions, as code of an entry.
-class DimsBuilder {
-public:
-  DimsBuilder(IRBuilder<> &b, Value *dims) : b(b), dims(dims) {}
-
-  Value *at(const runtime::SizeFormula &formula) {
-    Value *sum = b.getInt64(uint64_t(formula.constant));
-    for (const runtime::SizeFormula::Term &term : formula.terms) {
-      Value *size = b.CreateMul(symbol(term.symbol),
-                                b.getInt64(uint64_t(term.coefficient)));
-      size =
-          b.CreateAdd(size, b.getInt64(uint64_t(term.plus + term.divisor - 1)));
-      if (term.divisor != 1)
-        size = b.CreateSDiv(size, b.getInt64(uint64_t(term.divisor)));
-      sum =
-          b.CreateAdd(sum, b.CreateMul(size, b.getInt64(uint64_t(term.times))));
-    }
-    return sum;
-  }
-
-  /// runtime::offsetAt().
-  Value *offset(const BufferRef &ref) {
-    Value *sum = b.getInt64(uint64_t(ref.offset));
-    for (auto [s, per] : llvm::enumerate(ref.per))
-      if (per != 0)
-        sum = b.CreateAdd(
-            sum, b.CreateMul(symbol(int64_t(s)), b.getInt64(uint64_t(per))));
-    return b.CreateAnd(sum, b.getInt64(uint64_t(-64)));
-  }
-
-private:
-  Value *symbol(int64_t number) {
-    Value *&known = symbols[number];
-    if (!known)
-      known = b.CreateLoad(
-          b.getInt64Ty(),
-          b.CreateConstGEP1_64(b.getInt64Ty(), dims, uint64_t(number)));
-    return known;
-  }
-
-  IRBuilder<> &b;
-  Value *dims;
-  DenseMap<int64_t, Value *> symbols;
-};
-
 /// In the entry of a program of symbolic dimensions: makes the tables of the
 /// program for these dimensions on its stack, and hands them to the driver that
 /// static programs use.
@@ -300,7 +256,7 @@ void runSymbolic(IRBuilder<> &b, llvm::Module &module, const Plan &plan,
                     word(launches, int64_t(3 * i + 1)));
     for (const BufferRef &ref : launch.buffers) {
       if (!ref.per.empty())
-        b.CreateStore(sizes.offset(ref), word(references, 2 * reference + 1));
+        b.CreateStore(sizes.offset(ref.offset, ref.per), word(references, 2 * reference + 1));
       ++reference;
     }
   }

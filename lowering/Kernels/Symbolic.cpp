@@ -107,8 +107,10 @@ private:
                                            number(extent.constant));
       }
       op.replaceAllUsesWith(computed);
-      op.erase();
     }
+    // Not before: `top` may stand before one of them.
+    for (arith::ConstantOp op : constants)
+      op.erase();
   }
 
   /// Buffers whose size depends on a symbol are of unknown size.

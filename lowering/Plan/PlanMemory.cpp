@@ -343,6 +343,8 @@ Plan makePlan(func::FuncOp function, ArrayRef<ArrayRef<LaunchInfo>> kernels) {
         plan.launches.push_back(std::move(call));
     }
   }
+  if (plan.symbols > 0 && plan.workspaces.empty())
+    plan.arenaBytes = workspace;
   return plan;
 }
 

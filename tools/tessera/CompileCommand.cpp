@@ -139,7 +139,7 @@ private:
   //===-- From a program --===//
 
   void compileProgram(StringRef from) {
-    Program program(arguments);
+    Program program(arguments, Symbols::mayStay);
     if (!from.empty())
       checkStage(program, from);
     options.source = program.path == "-"

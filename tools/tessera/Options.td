@@ -56,7 +56,7 @@ def pass_weights : Switch<"pass-weights", [Compile],
 defm grad : Value<"grad", "NAME,...", Program,
   "Compute also the gradient of the first result by these arguments">;
 defm shape : Value<"shape", "NAME=SIZExSIZE...", Program,
-  "The shape of an argument that has symbolic dimensions">;
+  "The shape of an argument with symbolic dimensions; ? leaves one open">;
 def no_fuse : Switch<"no-fuse", Program,
   "One kernel for each operation; the results are the same bits">;
 def no_lines : Switch<"no-lines", [Compile],

@@ -28,87 +28,23 @@ void writeOutput(StringRef path, StringRef bytes) {
   io::writeFile(path.str(), {{io::asBytes(bytes)}});
 }
 
-Program::Program(const Arguments &arguments) : path(arguments.file()) {
-  parse(arguments);
+Program::Program(const Arguments &arguments, Symbols symbols)
+    : path(arguments.file()) {
+  parse(arguments, symbols);
   if (std::vector<std::string> names = arguments.parts(OPT_grad);
       !names.empty())
     addGradients(names);
   loadWeights(arguments);
 }
 
-/// The sizes of symbolic dimensions, from the shapes of --shape.
-static llvm::Expected<SmallVector<int64_t>>
-symbolSizes(func::FuncOp main,
-            const std::map<std::string, std::string> &shapes) {
-  SmallVector<std::string> symbols = ir::symbolNames(main);
-  SmallVector<int64_t> sizes(symbols.size(), -1);
-  SmallVector<StringRef> argumentNames;
-  std::map<std::string, bool> used;
-  for (unsigned i = 0; i < main.getNumArguments(); ++i) {
-    auto name = main.getArgAttrOfType<StringAttr>(i, kName);
-    std::string argument = name ? name.str() : "x" + std::to_string(i);
-    auto shape = shapes.find(argument);
-    if (shape == shapes.end())
-      continue;
-    used[argument] = true;
-    auto type = dyn_cast<RankedTensorType>(main.getArgumentTypes()[i]);
-    auto named = main.getArgAttrOfType<ArrayAttr>(i, ir::kSymbols);
-    SmallVector<StringRef> parts;
-    StringRef(shape->second).split(parts, 'x');
-    if (!type || int64_t(parts.size()) != type.getRank())
-      return llvm::createStringError("--shape gives '" + argument + "' " +
-                                     llvm::Twine(parts.size()) +
-                                     " dimensions, and it has another number");
-    for (auto [d, part] : llvm::enumerate(parts)) {
-      int64_t size;
-      if (part.getAsInteger(10, size) || size < 0 || size >= int64_t(1) << 31)
-        return llvm::createStringError("--shape: '" + part +
-                                       "' is no size of a dimension");
-      if (!type.isDynamicDim(unsigned(d))) {
-        if (type.getDimSize(unsigned(d)) != size)
-          return llvm::createStringError(
-              "--shape gives dimension " + llvm::Twine(d) + " of '" + argument +
-              "' the size " + part + ", and it is " +
-              llvm::Twine(type.getDimSize(unsigned(d))));
-        continue;
-      }
-      StringRef symbol = "s0";
-      if (named && d < named.size())
-        if (auto text = dyn_cast<StringAttr>(named[unsigned(d)]))
-          symbol = text.getValue();
-      auto found = llvm::find(symbols, symbol);
-      if (found == symbols.end())
-        found = symbols.begin();
-      int64_t &known = sizes[size_t(found - symbols.begin())];
-      if (known >= 0 && known != size)
-        return llvm::createStringError("--shape gives the symbol '" + symbol +
-                                       "' the sizes " + llvm::Twine(known) +
-                                       " and " + part);
-      known = size;
-    }
-  }
-  for (const auto &[argument, shape] : shapes)
-    if (!used.count(argument))
-      return llvm::createStringError("--shape: there is no argument '" +
-                                     argument + "'");
-  for (auto [symbol, size] : llvm::zip_equal(symbols, sizes))
-    if (size < 0)
-      return llvm::createStringError(
-          "the dimension '" + symbol +
-          "' is symbolic: --shape must give the shape of an argument that has "
-          "it");
-  return sizes;
-}
-
-void Program::parse(const Arguments &arguments) {
+void Program::parse(const Arguments &arguments, Symbols symbols) {
   std::unique_ptr<llvm::MemoryBuffer> text = readInput(path);
   context = std::make_unique<MLIRContext>(MLIRContext::Threading::DISABLED);
   ReadFailure failure;
   StringRef name = path == "-" ? StringRef("<stdin>") : StringRef(path);
   llvm::MemoryBufferRef named(text->getBuffer(), name);
-  std::map<std::string, std::string> shapes = arguments.assignments(OPT_shape);
   auto sizes = [&](func::FuncOp function) {
-    return symbolSizes(function, shapes);
+    return symbolSizes(function, arguments, symbols);
   };
   theModule = readProgram(named, *context, failure, sizes);
   if (!theModule)
@@ -162,9 +98,12 @@ void Program::addGradients(ArrayRef<std::string> names) {
   if (FailureOr<Stage> stage = stageOf(module());
       failed(stage) || *stage != Stage::trace)
     fail("--grad needs a program in the trace stage");
+  ir::StandIns standIns(ir::symbolCount(module()));
+  if (ir::StandIns::count() > 0 && failed(ir::bindSymbols(module())))
+    fail("--grad: the program's symbolic dimensions do not fit");
   func::FuncOp function = main();
   auto end = cast<func::ReturnOp>(function.getBody().front().getTerminator());
-  if (end.getNumOperands() == 0 ||
+  if (end.getNumOperands() == 0 || ports.results.front().symbolic ||
       !isa<FloatType>(ports.results.front().type.getElementType()) ||
       ports.results.front().elements() != 1)
     fail("--grad needs a first result of one floating number; here it is " +
@@ -212,6 +151,7 @@ void Program::addGradients(ArrayRef<std::string> names) {
   end->setOperands(results);
   function.setType(builder.getFunctionType(function.getArgumentTypes(), types));
   function.setAllResultAttrs(attributes);
+  ir::writeSymbols(module());
   auto read = interfaceOf(function);
   if (!read)
     fail(read.takeError());

@@ -8,7 +8,7 @@
 #include "lowering/Stage.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OwningOpRef.h"
-#include "tools/tessera/Options.h"
+#include "tools/tessera/Shapes.h"
 #include "llvm/Support/MemoryBuffer.h"
 
 namespace tessera::tool {
@@ -18,7 +18,8 @@ class Program {
 public:
   /// Reads the file that the arguments name, and does what --grad, --weights
   /// and --shape ask for. Throws a Failure.
-  explicit Program(const Arguments &arguments);
+  explicit Program(const Arguments &arguments,
+                   Symbols symbols = Symbols::needSizes);
 
   mlir::ModuleOp module() { return *theModule; }
   mlir::func::FuncOp main() { return lowering::mainFunction(module()); }
@@ -32,7 +33,7 @@ public:
   std::string path; ///< "-" for the standard input
 
 private:
-  void parse(const Arguments &arguments);
+  void parse(const Arguments &arguments, Symbols symbols);
   void loadWeights(const Arguments &arguments);
   void addGradients(llvm::ArrayRef<std::string> names);
 

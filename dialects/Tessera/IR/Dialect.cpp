@@ -39,6 +39,12 @@ Attribute ExtentAttr::parse(AsmParser &parser, Type) {
     if (parser.parseInteger(constant))
       return {};
   }
+  constexpr int64_t kMost = int64_t(1) << 28; // so that no sum overflows
+  if (coefficient < 1 || coefficient > kMost || std::abs(constant) > kMost) {
+    parser.emitError(place, "an extent is more than once its symbol, and its "
+                            "numbers are at most 268435456");
+    return {};
+  }
   if (parser.parseGreater())
     return {};
   return get(parser.getContext(), symbol, coefficient, constant);

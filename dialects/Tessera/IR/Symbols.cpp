@@ -4,6 +4,7 @@
 #include "mlir/IR/AttrTypeSubElements.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
+#include "llvm/ADT/SmallBitVector.h"
 
 using namespace mlir;
 
@@ -74,6 +75,11 @@ static Extent writtenExtent(RankedTensorType type) {
   return {1, 0, 0};
 }
 
+Extent extentOf(RankedTensorType type, unsigned dim) {
+  return type.isDynamicDim(dim) ? writtenExtent(type)
+                                : extentOf(type.getDimSize(dim));
+}
+
 static Type bound(RankedTensorType type) {
   if (type.hasStaticShape())
     return type;
@@ -108,9 +114,8 @@ SmallVector<std::string> symbolNames(func::FuncOp function) {
     if (!type)
       continue;
     auto given = function.getArgAttrOfType<ArrayAttr>(i, kSymbols);
-    for (auto [dim, size] : llvm::enumerate(type.getShape())) {
-      Extent extent =
-          ShapedType::isDynamic(size) ? writtenExtent(type) : extentOf(size);
+    for (unsigned dim = 0; dim < type.getRank(); ++dim) {
+      Extent extent = extentOf(type, dim);
       if (!extent.isSymbolic() || extent.symbol >= kMaxSymbols)
         continue;
       for (size_t s = names.size(); s <= extent.symbol; ++s)
@@ -162,6 +167,21 @@ static LogicalResult verifyNames(func::FuncOp function) {
   return success();
 }
 
+/// Each symbol before the last is the dimension of an argument.
+static LogicalResult verifyNumbers(func::FuncOp function) {
+  llvm::SmallBitVector used(kMaxSymbols);
+  for (Type type : function.getArgumentTypes())
+    if (auto tensor = dyn_cast<RankedTensorType>(type))
+      for (unsigned dim = 0; dim < tensor.getRank(); ++dim)
+        if (Extent extent = extentOf(tensor, dim); extent.isSymbolic())
+          used.set(extent.symbol);
+  for (unsigned symbol = 0; symbol < StandIns::count(); ++symbol)
+    if (!used[symbol])
+      return function.emitError("no argument has a dimension of the symbol s")
+             << symbol << ", and one has of s" << StandIns::count() - 1;
+  return success();
+}
+
 LogicalResult bindSymbols(ModuleOp module) {
   func::FuncOp function = mainOf(module);
   bool wrong = false;
@@ -184,7 +204,7 @@ LogicalResult bindSymbols(ModuleOp module) {
     for (Type type : op->getResultTypes())
       check(type, op->getLoc());
   });
-  if (wrong || failed(verifyNames(function)))
+  if (wrong || failed(verifyNames(function)) || failed(verifyNumbers(function)))
     return failure();
   replaceTypes(module, bound);
   if (failed(verify(module)))
@@ -249,17 +269,29 @@ static bool readsNothing(Operation *op, ArrayRef<int64_t> dims) {
          });
 }
 
+/// Whether an op's classes are a symbol, and none: a label outside them is found
+/// by the code of at least one.
+static bool hasNoClasses(Operation *op, ArrayRef<int64_t> dims) {
+  auto loss = dyn_cast<CrossEntropyOp>(op);
+  if (!loss)
+    return false;
+  int64_t classes = tensorType(loss.getLogits()).getShape().back();
+  return isSymbolic(classes) && extentOf(classes).at(dims) == 0;
+}
+
 /// What is wrong with the program for these sizes; empty if nothing is.
 static std::string faultAt(ModuleOp module, ArrayRef<int64_t> dims) {
-  WalkResult walked = module.walk([&](Operation *op) {
-    return readsNothing(op, dims) ? WalkResult::interrupt()
-                                  : WalkResult::advance();
+  std::string text;
+  module.walk([&](Operation *op) {
+    if (readsNothing(op, dims))
+      text = "an empty tensor would be padded, joined or put into another";
+    else if (hasNoClasses(op, dims))
+      text = "a cross entropy would have no classes";
   });
-  if (walked.wasInterrupted())
-    return "an empty tensor would be padded, joined or put into another";
+  if (!text.empty())
+    return text;
   OwningOpRef<ModuleOp> program = module.clone();
   instantiate(*program, dims);
-  std::string text;
   ScopedDiagnosticHandler handler(
       module.getContext(), [&](Diagnostic &diagnostic) {
         if (text.empty() &&

@@ -20,6 +20,9 @@ bool isSymbolic(mlir::Type type);
 /// A size as users read it: `64`, `?`, `4 * ?`; `?1` for the second symbol.
 std::string sizeText(int64_t number);
 
+/// What a dimension of a type is, in either form.
+Extent extentOf(mlir::RankedTensorType type, unsigned dim);
+
 /// Whether the program has dimensions that are symbols: its files show `?`.
 bool hasSymbols(mlir::ModuleOp module);
 

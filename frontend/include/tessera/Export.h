@@ -22,6 +22,9 @@ struct ExportOptions {
   std::vector<std::string> results = {};
   /// Arguments, by position, whose memory results may take.
   std::vector<size_t> donate = {};
+  /// One program for every batch size, as JitOptions::symbolic says. The
+  /// arguments have the symbolic dimension `batch`; a call's sizes decide.
+  bool symbolic = false;
 };
 
 namespace detail {
@@ -79,11 +82,14 @@ void exportFunction(ExportRequest request, std::source_location place, F f,
     (describeArgument<Jitted<F>::template isInput<I, Args...>()>(request, args),
      ...);
   }(std::index_sequence_for<Args...>());
-  Jitted<F> function(std::move(f), {.donate = request.options.donate}, place,
-                     "export_program");
+  Jitted<F> function(
+      std::move(f),
+      {.donate = request.options.donate, .symbolic = request.options.symbolic},
+      place, "export_program");
   function.trace(
       [&](JitTrace &tracing, const auto &result) {
         using Result = Plain<decltype(result)>;
+        request.results.clear();
         request.resultIsList = Container<Result>::value && !Map<Result>::value;
         for_each_leaf(result, [&](const std::string &path, const auto &) {
           request.results.push_back(path);
@@ -109,8 +115,10 @@ void exportFunction(ExportRequest request, std::source_location place, F f,
 /// that is only called inside f has not; pass it as f, or as an argument.
 ///
 /// Throws IoError for a file that cannot be written, ValueError for names that
-/// are wrong, for a function without results, and for a variable that f gives
-/// another type. A variable that has no value yet is local to a call.
+/// are wrong, for a function without results, for a variable that f gives
+/// another type, and for `symbolic` without an argument that has a dimension,
+/// TraceError for an f that is another program for other batch sizes. A
+/// variable that has no value yet is local to a call.
 template <detail::Function F, typename... Args>
 void export_program(const detail::ProgramPath &path, F f, Args &&...args) {
   detail::exportFunction({.path = path.text}, path.place, std::move(f),
@@ -145,14 +153,15 @@ public:
   struct Value {
     std::string name;
     DType dtype;
-    Shape shape;
+    Shape shape; ///< -1 for a symbolic dimension
   };
   /// What a call is given and what it gives, in order.
   const std::vector<Value> &arguments() const;
   const std::vector<Value> &results() const;
 
-  /// Runs it. A number stands for an argument without dimensions. Throws
-  /// ValueError for a wrong count, ShapeError and TypeError for an argument of
+  /// Runs it. A number stands for an argument without dimensions. Symbolic
+  /// dimensions take the sizes of the arguments. Throws ValueError for a wrong
+  /// count, ShapeError and TypeError for an argument of
   /// another type, TraceError inside a transform and for an argument that
   /// requires a gradient.
   template <std::convertible_to<Operand>... Rest>

@@ -40,6 +40,8 @@ struct JitCall {
   /// With JitOptions::symbolic the batch size, -1 until it is known.
   bool symbolic = false;
   int64_t batch = -1;
+  /// The sizes of all symbolic dimensions, if the batch size is not all.
+  const int64_t *dims = nullptr;
 };
 void sign(JitCall &call, const Tensor &tensor);
 void sign(JitCall &call, const Variable &variable);
@@ -65,24 +67,24 @@ struct ExportRequest;
 class JitTrace {
 public:
   /// `name` is what the user called. With a batch size, arguments of the call's
-  /// are traced with that instead.
+  /// are traced with that instead; this is then one of two tracings, of which
+  /// the second is given the first.
   JitTrace(const JitCall &call, const char *name, std::source_location place,
-           int64_t batch = -1);
+           int64_t batch = -1, JitTrace *first = nullptr);
   ~JitTrace();
   /// What the function is given for the arguments' tensors.
   const std::vector<Tensor> &inputs() const;
   /// Ends the tracing.
   std::shared_ptr<const JitProgram> finish(std::span<const Tensor> results);
-  /// Ends a tracing that is one of two, at different batch sizes; the second is
-  /// given the first.
-  void finishHalf(std::span<const Tensor> results,
-                  const JitTrace *first = nullptr);
+  /// Ends a tracing that is one of two.
+  void finishHalf(std::span<const Tensor> results);
   /// The program for every batch size; both tracings have ended.
   static std::shared_ptr<const JitProgram> unite(JitTrace &first,
                                                  JitTrace &second);
   /// Ends the tracing, for a look at what was traced.
   Lowered lower(std::span<const Tensor> results);
-  /// Ends the tracing, and writes what was traced to a file.
+  /// Ends the tracing, and writes what was traced to a file: of two, when the
+  /// second ends.
   void write(const ExportRequest &request, std::span<const Tensor> results);
 
 private:
@@ -90,7 +92,8 @@ private:
   std::unique_ptr<State> state;
 };
 
-/// The batch sizes at which a symbolic call is traced.
+/// The batch sizes at which a symbolic call is traced, of which the first is
+/// the call's if it has one.
 std::pair<int64_t, int64_t> tracedBatches(const JitCall &call);
 
 /// Throws ValueError unless every position is below `count`.
@@ -235,17 +238,28 @@ private:
     using Result = Plain<decltype(shared->f(std::forward<Args>(args)...))>;
     std::tuple<Argument<I, Args...>...> given(convert<I, Args...>(args)...);
     JitCall call;
+    call.symbolic = shared->options.symbolic;
     (collect<I, isInput<I, Args...>()>(std::get<I>(given), call), ...);
     checkPositions(shared->options.donate, sizeof...(I), shared->name,
                    shared->place);
-    JitTrace tracing(call, shared->name, shared->place);
-    if constexpr (std::is_void_v<Result>) {
-      invoke<isInput<I, Args...>()...>(tracing, given);
-      return finish(tracing, std::tuple<>());
-    } else {
-      Result result = invoke<isInput<I, Args...>()...>(tracing, given);
-      return finish(tracing, result);
+    auto end = [&](JitTrace &tracing) {
+      if constexpr (std::is_void_v<Result>) {
+        invoke<isInput<I, Args...>()...>(tracing, given);
+        return finish(tracing, std::tuple<>());
+      } else {
+        Result result = invoke<isInput<I, Args...>()...>(tracing, given);
+        return finish(tracing, result);
+      }
+    };
+    if (!call.symbolic) {
+      JitTrace tracing(call, shared->name, shared->place);
+      return end(tracing);
     }
+    auto [one, other] = tracedBatches(call);
+    JitTrace first(call, shared->name, shared->place, one);
+    end(first);
+    JitTrace second(call, shared->name, shared->place, other, &first);
+    return end(second);
   }
 
   template <size_t I, typename... Args, typename Arg>
@@ -351,16 +365,16 @@ private:
     auto signature = call.signature.items();
     entry->signature.assign(signature.begin(), signature.end());
     entry->numResults = 0;
-    auto half = [&](int64_t batch, const JitTrace *before) {
-      auto tracing =
-          std::make_unique<JitTrace>(call, shared->name, shared->place, batch);
+    auto half = [&](int64_t batch, JitTrace *before) {
+      auto tracing = std::make_unique<JitTrace>(call, shared->name,
+                                                shared->place, batch, before);
       if constexpr (std::is_void_v<Result>) {
         invoke<Input...>(*tracing, arguments);
-        tracing->finishHalf({}, before);
+        tracing->finishHalf({});
       } else {
         Result result = invoke<Input...>(*tracing, arguments);
         std::vector<Tensor> results = leaves(result);
-        tracing->finishHalf(results, before);
+        tracing->finishHalf(results);
         entry->numResults = results.size();
         std::vector<Tensor> none(results.size());
         entry->result =

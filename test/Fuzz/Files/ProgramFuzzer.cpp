@@ -7,13 +7,18 @@
 
 using namespace tessera::lowering;
 
-/// Elements that a program may hold, so that a run is short.
+/// Elements that a program may hold, so that a run is short. A symbolic
+/// dimension counts as one.
 static bool isSmall(mlir::ModuleOp module) {
   bool small = true;
   module.walk([&](mlir::Operation *op) {
     for (mlir::Type type : op->getResultTypes())
-      if (auto tensor = llvm::dyn_cast<mlir::RankedTensorType>(type))
-        small &= tensor.getNumElements() < (1 << 20);
+      if (auto tensor = llvm::dyn_cast<mlir::RankedTensorType>(type)) {
+        int64_t elements = 1; // of at most 2^60, which reading has seen to
+        for (int64_t size : tensor.getShape())
+          elements *= mlir::ShapedType::isDynamic(size) ? 1 : size;
+        small &= elements < (1 << 20);
+      }
   });
   return small;
 }
@@ -122,7 +127,7 @@ private:
         "prod",   "add",    "reduce", "reshape", "transpose", "slice",
         "concat", "kernel", "select", "compare", "return",    "main",
         "dims",   "tensor", "memref", "trace",   "plan",      "x",
-        "loc"};
+        "loc",    "s0",     "s1",     "extent"};
     auto all = spans([](char c) { return (c >= 'a' && c <= 'z') || c == '_'; });
     if (!all.empty())
       replace(pick(all), words[generator() % std::size(words)]);

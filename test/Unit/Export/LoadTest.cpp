@@ -107,7 +107,18 @@ TEST_F(LoadTest, hostileOnes) {
   expectIn("p.mlir:1:", errorOfText(std::string(100000, 'a')));
   expectIn("zero byte", errorOfText(std::string(10, '\0')));
   EXPECT_NE(errorOfText(""), "no error");
-  EXPECT_NE(errorOfText(identity("tensor<?xf32>")), "no error");
+  EXPECT_EQ(errorOfText(identity("tensor<?xf32>")), "no error");
+  EXPECT_NE(errorOfText(identity("tensor<?x?xf32>")), "no error");
+  EXPECT_NE(errorOfText(identity("tensor<?xf32, #tessera.extent<s3>>")),
+            "no error");
+  EXPECT_NE(errorOfText(
+                identity("tensor<?xf32, #tessera.extent<-1 * s0 + 7>>")),
+            "no error");
+  EXPECT_NE(errorOfText(identity(
+                "tensor<?xf32, #tessera.extent<4611686018427387904 * s0>>")),
+            "no error");
+  EXPECT_NE(errorOfText(identity("tensor<?x9223372036854775807xf32>")),
+            "no error");
   EXPECT_NE(errorOfText(identity("tensor<*xf32>")), "no error");
   EXPECT_NE(errorOfText(identity("memref<4xf32>")), "no error");
   EXPECT_NE(errorOfText(identity("tensor<9223372036854775807x4xf32>")),

@@ -12,13 +12,23 @@ struct tessera_tensor {
   int64_t bytes;
   int32_t rank, use;
   const int64_t *shape;
+  int64_t symbolic_dim, symbol, coefficient, constant;
+};
+struct tessera_symbol {
+  const char *name;
+  int64_t least, most;
+  const char *range;
 };
 struct tessera_host;
 struct tessera_program {
   const char *name, *hash;
   int64_t arena_bytes, arena_alignment, count;
   const struct tessera_tensor *tensors;
-  int (*run)(const void *buffers, void *arena, const struct tessera_host *host);
+  int64_t symbol_count;
+  const struct tessera_symbol *symbols;
+  int64_t (*arena_bytes_for)(const void *dims);
+  int (*run)(const void *buffers, const void *dims, void *arena,
+             const struct tessera_host *host);
 };
 extern const struct tessera_program tessera_main_program;
 
@@ -26,13 +36,26 @@ enum { kRead = 1, kWritten = 2 };
 
 static const struct tessera_program *const program = &tessera_main_program;
 
+/* The sizes of the symbolic dimensions, -1 until a file tells. */
+static int64_t *dims;
+
 static void usage(FILE *to) {
   fprintf(to, "usage: %s NAME=FILE.npy...\n\n", program->name);
   for (int64_t i = 0; i < program->count; ++i) {
     const struct tessera_tensor *t = &program->tensors[i];
     fprintf(to, "  %-20s %s[", t->name, t->dtype);
-    for (int32_t d = 0; d < t->rank; ++d)
-      fprintf(to, "%s%lld", d ? "," : "", (long long)t->shape[d]);
+    for (int32_t d = 0; d < t->rank; ++d) {
+      fprintf(to, d ? "," : "");
+      if (d != t->symbolic_dim)
+        fprintf(to, "%lld", (long long)t->shape[d]);
+      else {
+        if (t->coefficient != 1)
+          fprintf(to, "%lld * ", (long long)t->coefficient);
+        fprintf(to, "%s", program->symbols[t->symbol].name);
+        if (t->constant != 0)
+          fprintf(to, " %+lld", (long long)t->constant);
+      }
+    }
     fprintf(to, "]  %s\n", t->use & kRead ? "read" : "written");
   }
 }
@@ -54,25 +77,48 @@ static const char *descriptor(const char *dtype) {
   return "?";
 }
 
-/* The header that numpy writes for this tensor, without the padding. */
+/* The size of a tensor's symbolic dimension, or -1 if it is not known yet. */
+static int64_t symbolic_size(const struct tessera_tensor *t) {
+  int64_t size = dims[t->symbol];
+  return size < 0 ? -1 : t->coefficient * size + t->constant;
+}
+
+static int64_t bytes_of(const struct tessera_tensor *t) {
+  return t->symbolic_dim < 0 ? t->bytes : t->bytes * symbolic_size(t);
+}
+
+/* The header that numpy writes for this tensor, without the padding; '?' stands
+ * for a size that is not known yet. */
 static void header_of(const struct tessera_tensor *t, char *to, size_t room) {
   size_t used = (size_t)snprintf(
       to, room, "{'descr': '%s', 'fortran_order': False, 'shape': (",
       descriptor(t->dtype));
-  for (int32_t d = 0; d < t->rank && used < room; ++d)
-    used += (size_t)snprintf(to + used, room - used, "%s%lld", d ? ", " : "",
-                             (long long)t->shape[d]);
+  for (int32_t d = 0; d < t->rank && used < room; ++d) {
+    int64_t size = d == t->symbolic_dim ? symbolic_size(t) : t->shape[d];
+    if (size < 0)
+      used += (size_t)snprintf(to + used, room - used, "%s?", d ? ", " : "");
+    else
+      used += (size_t)snprintf(to + used, room - used, "%s%lld", d ? ", " : "",
+                               (long long)size);
+  }
   if (used < room)
     snprintf(to + used, room - used, "%s), }", t->rank == 1 ? "," : "");
 }
 
-/* Compares without the spaces, in which writers differ. */
-static int same_header(const char *a, const char *b) {
+/* Compares without the spaces, in which writers differ. Where b has a '?', a
+ * has a number, which becomes *size. */
+static int same_header(const char *a, const char *b, long long *size) {
   for (;; ++a, ++b) {
     while (*a == ' ' || *a == '\n')
       ++a;
     while (*b == ' ' || *b == '\n')
       ++b;
+    if (*b == '?' && *a >= '0' && *a <= '9') {
+      char *end;
+      *size = strtoll(a, &end, 10);
+      a = end - 1;
+      continue;
+    }
     if (*a != *b)
       return 0;
     if (*a == '\0')
@@ -80,40 +126,71 @@ static int same_header(const char *a, const char *b) {
   }
 }
 
-static int read_npy(const struct tessera_tensor *t, const char *path,
-                    void *data) {
+/* Notes what the size of a tensor's symbolic dimension tells of the symbol;
+ * what is wrong with it, or null. */
+static const char *note_size(const struct tessera_tensor *t, long long size) {
+  const struct tessera_symbol *symbol = &program->symbols[t->symbol];
+  int64_t value = (size - t->constant) / t->coefficient;
+  if (value * t->coefficient + t->constant != size || value < symbol->least ||
+      value > symbol->most) {
+    fprintf(stderr, "%s: error: %s must be %s\n", program->name, symbol->name,
+            symbol->range);
+    return "its size does not fit";
+  }
+  dims[t->symbol] = value;
+  return NULL;
+}
+
+/* Reads the header of a file that is open, and what it tells of the sizes. */
+static const char *read_header(const struct tessera_tensor *t, FILE *file) {
   unsigned char start[12];
   char header[4096], expected[1024];
-  size_t length;
-  FILE *file = fopen(path, "rb");
-  if (!file)
-    return complain(strerror(errno), path);
-  const char *wrong = NULL;
   if (fread(start, 1, 10, file) != 10 || memcmp(start, "\x93NUMPY", 6) != 0)
-    wrong = "it is no npy file";
-  else {
-    length = start[8] | (size_t)start[9] << 8;
-    if (start[6] > 1) {
-      if (fread(start + 10, 1, 2, file) != 2)
-        length = sizeof header;
-      else
-        length |= (size_t)start[10] << 16 | (size_t)start[11] << 24;
-    }
-    if (length >= sizeof header || fread(header, 1, length, file) != length)
-      wrong = "its header is damaged";
-    else {
-      header[length] = '\0';
-      header_of(t, expected, sizeof expected);
-      if (!same_header(header, expected)) {
-        fprintf(stderr, "%s: error: %s: expected %s\n", program->name, path,
-                expected);
-        wrong = "it holds another type";
-      } else if (fread(data, 1, (size_t)t->bytes, file) != (size_t)t->bytes)
-        wrong = "it is too short";
-    }
+    return "it is no npy file";
+  size_t length = start[8] | (size_t)start[9] << 8;
+  if (start[6] > 1) {
+    if (fread(start + 10, 1, 2, file) != 2)
+      length = sizeof header;
+    else
+      length |= (size_t)start[10] << 16 | (size_t)start[11] << 24;
   }
+  if (length >= sizeof header || fread(header, 1, length, file) != length)
+    return "its header is damaged";
+  header[length] = '\0';
+  header_of(t, expected, sizeof expected);
+  long long size = -1;
+  if (!same_header(header, expected, &size)) {
+    fprintf(stderr, "%s: error: expected %s\n", program->name, expected);
+    return "it holds another type";
+  }
+  return size < 0 ? NULL : note_size(t, size);
+}
+
+static void *aligned(int64_t bytes) {
+  size_t rounded = ((size_t)bytes + 64) / 64 * 64;
+  return aligned_alloc(64, rounded);
+}
+
+/* The tensor that a file holds; null after a message. */
+static void *read_npy(const struct tessera_tensor *t, const char *path) {
+  void *data = NULL;
+  FILE *file = fopen(path, "rb");
+  if (!file) {
+    complain(strerror(errno), path);
+    return NULL;
+  }
+  const char *wrong = read_header(t, file);
+  if (!wrong && !(data = aligned(bytes_of(t))))
+    wrong = "out of memory";
+  if (!wrong &&
+      fread(data, 1, (size_t)bytes_of(t), file) != (size_t)bytes_of(t))
+    wrong = "it is too short";
   fclose(file);
-  return wrong ? complain(wrong, path) : 0;
+  if (!wrong)
+    return data;
+  complain(wrong, path);
+  free(data);
+  return NULL;
 }
 
 static int write_npy(const struct tessera_tensor *t, const char *path,
@@ -131,17 +208,12 @@ static int write_npy(const struct tessera_tensor *t, const char *path,
     return complain(strerror(errno), path);
   int ok = fwrite(start, 1, 10, file) == 10 &&
            fwrite(header, 1, total - 10, file) == total - 10 &&
-           fwrite(data, 1, (size_t)t->bytes, file) == (size_t)t->bytes;
+           fwrite(data, 1, (size_t)bytes_of(t), file) == (size_t)bytes_of(t);
   if (fclose(file) != 0 || !ok) {
     remove(path);
     return complain("it could not be written", path);
   }
   return 0;
-}
-
-static void *aligned(int64_t bytes) {
-  size_t rounded = ((size_t)bytes + 64) / 64 * 64;
-  return aligned_alloc(64, rounded);
 }
 
 /* The file that the command line gives for a tensor, or null. */
@@ -180,14 +252,14 @@ int main(int argc, char **argv) {
   if (wrong)
     return wrong;
   void **buffers = calloc((size_t)program->count + 1, sizeof *buffers);
-  void *arena = aligned(program->arena_bytes);
-  if (!buffers || !arena)
-    return complain("out of memory", "the arena");
+  dims = calloc((size_t)program->symbol_count + 1, sizeof *dims);
+  if (!buffers || !dims)
+    return complain("out of memory", "the tensors");
+  for (int64_t s = 0; s < program->symbol_count; ++s)
+    dims[s] = -1;
   for (int64_t i = 0; i < program->count; ++i) {
     const struct tessera_tensor *t = &program->tensors[i];
     const char *path = file_of(t, argc, argv);
-    if (!(buffers[i] = aligned(t->bytes)))
-      return complain("out of memory", t->name);
     if (!(t->use & kRead))
       continue;
     if (!path) {
@@ -195,10 +267,18 @@ int main(int argc, char **argv) {
       usage(stderr);
       return 2;
     }
-    if (read_npy(t, path, buffers[i]))
+    if (!(buffers[i] = read_npy(t, path)))
       return 1;
   }
-  int code = program->run(buffers, arena, NULL);
+  for (int64_t i = 0; i < program->count; ++i)
+    if (!buffers[i] && !(buffers[i] = aligned(bytes_of(&program->tensors[i]))))
+      return complain("out of memory", program->tensors[i].name);
+  void *arena =
+      aligned(program->symbol_count > 0 ? program->arena_bytes_for(dims)
+                                        : program->arena_bytes);
+  if (!arena)
+    return complain("out of memory", "the arena");
+  int code = program->run(buffers, dims, arena, NULL);
   if (code != 0) {
     fprintf(stderr, "%s: error: code %d%s\n", program->name, code & 255,
             (code & 255) == 5 ? ": this CPU lacks instructions of the program"
