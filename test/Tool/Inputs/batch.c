@@ -1,4 +1,5 @@
-/* Calls one object for several batch sizes, beside objects that were compiled for each, and shows its errors. */
+/* Calls one object for several batch sizes, beside objects that were compiled
+ * for each, and shows its errors. */
 #include "batch.h"
 #include "batch130.h"
 #include "batch3.h"
@@ -34,9 +35,9 @@ static int run(const struct tessera_program *program, struct outputs *to,
                const void *dims, const tessera_host *host) {
   memset(to, 0, sizeof *to);
   const void *buffers[] = {x, w, to->mean, to->y, &to->sum, to->later};
-  void *arena = arena_of(program->arena_bytes_for
-                             ? program->arena_bytes_for(dims)
-                             : program->arena_bytes);
+  void *arena =
+      arena_of(program->arena_bytes_for ? program->arena_bytes_for(dims)
+                                        : program->arena_bytes);
   int code = program->run(buffers, dims, arena, host);
   free(arena);
   return code;
