@@ -3,6 +3,7 @@
 #include "tessera/Jit.h"
 
 #include "frontend/CompiledProgram.h"
+#include "frontend/Evaluate.h"
 #include "frontend/Recording.h"
 #include "runtime/Allocator.h"
 

@@ -111,9 +111,9 @@ TEST_F(LoadTest, hostileOnes) {
   EXPECT_NE(errorOfText(identity("tensor<?x?xf32>")), "no error");
   EXPECT_NE(errorOfText(identity("tensor<?xf32, #tessera.extent<s3>>")),
             "no error");
-  EXPECT_NE(errorOfText(
-                identity("tensor<?xf32, #tessera.extent<-1 * s0 + 7>>")),
-            "no error");
+  EXPECT_NE(
+      errorOfText(identity("tensor<?xf32, #tessera.extent<-1 * s0 + 7>>")),
+      "no error");
   EXPECT_NE(errorOfText(identity(
                 "tensor<?xf32, #tessera.extent<4611686018427387904 * s0>>")),
             "no error");
