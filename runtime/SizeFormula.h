@@ -61,8 +61,8 @@ struct SymbolInfo {
   // "at least 3 (below that a size would be negative) and at most 1073741824"
   std::string rangeText() const {
     return "at least " + std::to_string(least) +
-           (why.empty() ? "" : " (below that " + why + ")") +
-           " and at most " + std::to_string(most);
+           (why.empty() ? "" : " (below that " + why + ")") + " and at most " +
+           std::to_string(most);
   }
 };
 
