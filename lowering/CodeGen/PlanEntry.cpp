@@ -256,7 +256,8 @@ void runSymbolic(IRBuilder<> &b, llvm::Module &module, const Plan &plan,
                     word(launches, int64_t(3 * i + 1)));
     for (const BufferRef &ref : launch.buffers) {
       if (!ref.per.empty())
-        b.CreateStore(sizes.offset(ref.offset, ref.per), word(references, 2 * reference + 1));
+        b.CreateStore(sizes.offset(ref.offset, ref.per),
+                      word(references, 2 * reference + 1));
       ++reference;
     }
   }

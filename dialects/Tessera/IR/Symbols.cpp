@@ -269,8 +269,8 @@ static bool readsNothing(Operation *op, ArrayRef<int64_t> dims) {
          });
 }
 
-/// Whether an op's classes are a symbol, and none: a label outside them is found
-/// by the code of at least one.
+/// Whether an op's classes are a symbol, and none: a label outside them is
+/// found by the code of at least one.
 static bool hasNoClasses(Operation *op, ArrayRef<int64_t> dims) {
   auto loss = dyn_cast<CrossEntropyOp>(op);
   if (!loss)
