@@ -70,13 +70,12 @@ struct Program::State {
   std::vector<Value> variables;          ///< the types of `program.cells`
   CompiledProgram program;
   std::vector<uint32_t> donated; ///< positions of arguments
-  bool isNarrow = false; ///< has f16 or bf16, which compiled code lacks yet
 
   bool isInterpreted(const std::vector<Tensor> &given) const {
     auto isReference = [](const Device &device) {
       return device.kind() == runtime::DeviceKind::Reference;
     };
-    return isNarrow || isReference(default_device()) ||
+    return isReference(default_device()) ||
            llvm::any_of(given, [&](const Tensor &tensor) {
              return isReference(tensor.device());
            });
@@ -262,16 +261,6 @@ private:
     if (!parsed.parse(state->text, state->path))
       throw IoError(errorPlace(place), "load_program",
                     StringRef(parsed.failure.text).rtrim().str());
-    parsed.main().walk([&](Operation *op) {
-      for (Type type : op->getResultTypes())
-        noteNarrow(type);
-    });
-  }
-
-  void noteNarrow(Type type) {
-    if (auto tensor = dyn_cast<RankedTensorType>(type))
-      state->isNarrow |=
-          tensor.getElementType().isF16() || tensor.getElementType().isBF16();
   }
 
   static std::string printed(Attribute attribute) {
@@ -281,7 +270,6 @@ private:
   }
 
   Program::Value valueOf(const lowering::Port &port) {
-    noteNarrow(port.type);
     state->program.symbolic |= port.symbolic.has_value();
     Shape shape;
     for (int64_t size : port.type.getShape())

@@ -177,22 +177,12 @@ interpret(const Slice &slice, llvm::ArrayRef<runtime::Storage> inputs,
   return outputs;
 }
 
-/// The CPU's emitters do not compute f16 and bf16 yet; the interpreter does.
-static bool hasNarrowFloats(const Slice &slice) {
-  auto narrow = [](Operation *op) {
-    Type element = ir::tensorType(op->getResult(0)).getElementType();
-    return element.isF16() || element.isBF16();
-  };
-  return llvm::any_of(slice.inputs, narrow) || llvm::any_of(slice.ops, narrow);
-}
-
 std::vector<runtime::Storage> run(Trace &trace, const Slice &slice,
                                   std::vector<runtime::Storage> inputs,
                                   const Device &device, const char *what,
                                   std::source_location place) {
   try {
-    if (device.kind() == runtime::DeviceKind::Reference ||
-        hasNarrowFloats(slice))
+    if (device.kind() == runtime::DeviceKind::Reference)
       return interpret(slice, inputs, place);
     auto executable = executableFor(trace, slice, place);
     std::vector<runtime::Storage> outputs(slice.outputs.size());

@@ -5,6 +5,7 @@
 #include "dialects/Tessera/Transforms/Fuse.h"
 #include "dialects/Tessera/Transforms/LocateConstants.h"
 #include "dialects/Tessera/Transforms/SimplifyProducts.h"
+#include "dialects/Tessera/Transforms/WidenNarrow.h"
 #include "lowering/CPU/Emit.h"
 #include "lowering/CodeGen/Hash.h"
 #include "lowering/Kernels/Symbolic.h"
@@ -48,6 +49,7 @@ LogicalResult toTensorStage(ModuleOp module) {
   func::FuncOp function = mainFunction(module);
   decomposeComposites(function);
   simplify(function);
+  widenNarrowFloats(function);
   simplifyProducts(function);
   simplify(function);
   return finish(module, Stage::tensor);

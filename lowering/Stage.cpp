@@ -2,6 +2,7 @@
 #include "lowering/Stage.h"
 #include "dialects/Tessera/IR/Symbols.h"
 #include "dialects/Tessera/IR/Tessera.h"
+#include "dialects/Tessera/Transforms/WidenNarrow.h"
 #include "lowering/Plan/PlanMemory.h"
 #include "mlir/IR/Verifier.h"
 #include "llvm/Support/MathExtras.h"
@@ -65,6 +66,9 @@ static LogicalResult verifyPrimitives(Block &block, Stage stage) {
     if (stage != Stage::trace && isa<DecomposeOpInterface>(op))
       return op.emitOpError("is a composite, which the ")
              << nameOf(stage) << " stage does not hold any more";
+    if (stage != Stage::trace && computesNarrowFloats(&op))
+      return op.emitOpError("computes in a narrow float; the ")
+             << nameOf(stage) << " stage does so in f32, and converts";
   }
   return success();
 }

@@ -4,6 +4,7 @@
 // accumulated at once. If it is reduced, each result is a sequence of its own.
 // Both cut the reduced elements into the tree's chunks, which run in parallel.
 #include "lowering/CPU/ColReduce.h"
+#include "dialects/Tessera/IR/NarrowFloats.h"
 #include "lowering/CPU/Emit.h"
 #include "lowering/CPU/ReduceTreeElements.h"
 #include "lowering/CPU/ReduceTreeSequence.h"
@@ -153,7 +154,8 @@ void ColLaunches::storeResults(ArrayRef<Term> terms, Value position,
           value,
           *lane.delinearize(lane.addConstant({position, 0, 1}, i), shape, 1),
           1));
-    auto type = VectorType::get({lanes}, tensorType(value).getElementType());
+    auto type = VectorType::get(
+        {lanes}, registerType(tensorType(value).getElementType()));
     values.push_back(
         vector::FromElementsOp::create(b(), launch->loc(), type, elements));
   }

@@ -1,6 +1,7 @@
 // A kernel region with one product: hands the Gemm emitter its operands, in
 // memory or as the ops before the product, and the ops after it as its
 // epilogue.
+#include "dialects/Tessera/IR/NarrowFloats.h"
 #include "dialects/Tessera/Transforms/SimplifyProducts.h"
 #include "lowering/CPU/Emit.h"
 #include "lowering/CPU/Gemm.h"
@@ -87,7 +88,8 @@ private:
     LaneIndex column{col, lanes > 1 ? 1 : 0, 1};
     auto index =
         operandIndex(lane, number, {batch, 0, 1}, {row, 0, 1}, column, lanes);
-    auto type = VectorType::get({lanes}, tensorType(value).getElementType());
+    auto type = VectorType::get(
+        {lanes}, registerType(tensorType(value).getElementType()));
     Value result;
     if (succeeded(index)) {
       FusedBody::Frame frame(body, builder, mask);

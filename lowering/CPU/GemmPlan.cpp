@@ -173,7 +173,7 @@ static GemmPlan planSymbolic(const GemmShape &shape, const GemmTarget &target,
   if (plan.streams || (!growsB && plan.packB != Packing::None) ||
       (shape.transB && !growsB))
     plan.packB = Packing::Launch;
-  if (growsB)
+  if (growsB || shape.k == 0)
     plan.packB = Packing::None;
   plan.packA = plan.streams = false;
   plan.prefetchB = 0;

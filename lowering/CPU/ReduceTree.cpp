@@ -14,8 +14,6 @@ namespace tessera::lowering::cpu {
 static Type carriedType(Type element) {
   if (element.isInteger(1))
     return IntegerType::get(element.getContext(), 8);
-  if (element.isF16() || element.isBF16())
-    return Float32Type::get(element.getContext());
   return element;
 }
 

@@ -1,6 +1,7 @@
 // Pulls the ops of a kernel region into the code of an emitter, element by
 // element or vector by vector.
 #include "lowering/Kernels/FusedBody.h"
+#include "dialects/Tessera/IR/NarrowFloats.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -13,7 +14,7 @@ namespace tessera::lowering {
 
 Type storageType(Type element) {
   return element.isInteger(1) ? Type(IntegerType::get(element.getContext(), 8))
-                              : element;
+                              : registerType(element);
 }
 
 static Type withElement(Type like, Type element) {
@@ -30,7 +31,7 @@ Value toStorage(OpBuilder &b, Location loc, Value value) {
 }
 
 Value fromStorage(OpBuilder &b, Location loc, Value value, Type element) {
-  if (getElementTypeOrSelf(value) == element)
+  if (getElementTypeOrSelf(value) == registerType(element))
     return value;
   Value zero =
       arith::ConstantOp::create(b, loc, b.getZeroAttr(value.getType()));
@@ -60,9 +61,11 @@ Value loadLanes(OpBuilder &b, Location loc, Value buffer, LaneIndex position,
   if (lanes == 1 || position.step == 0) {
     Value scalar = fromStorage(
         b, loc, memref::LoadOp::create(b, loc, buffer, position.base), element);
-    return lanes == 1 ? scalar
-                      : vector::BroadcastOp::create(
-                            b, loc, VectorType::get({lanes}, element), scalar);
+    return lanes == 1
+               ? scalar
+               : vector::BroadcastOp::create(
+                     b, loc, VectorType::get({lanes}, registerType(element)),
+                     scalar);
   }
   auto type = VectorType::get({lanes}, storageType(element));
   bool hasMaskedLoad = type.getElementTypeBitWidth() >= 32;
@@ -226,7 +229,8 @@ Value FusedBody::Frame::laneByLane(Value value, ArrayRef<LaneIndex> index,
     }
     elements.push_back(at(value, where, 1));
   }
-  auto type = VectorType::get({lanes}, tensorType(value).getElementType());
+  auto type = VectorType::get({lanes},
+                              registerType(tensorType(value).getElementType()));
   return vector::FromElementsOp::create(builder, loc, type, elements);
 }
 

@@ -9,7 +9,8 @@
 
 namespace tessera::lowering {
 
-/// The type under which elements lie in memory: a bool is a byte.
+/// The type under which elements lie in memory: a bool is a byte, a narrow
+/// float its bits.
 mlir::Type storageType(mlir::Type element);
 
 /// Converts between an element (or vector of them) and its form in memory.

@@ -53,7 +53,10 @@ Program::Program(MLIRContext &context, uint64_t seed)
     sizes.append({random.pick(kLargeSizes), random.pick(kLargeSizes)});
   if (chance(0.04))
     sizes.push_back(0);
-  mainReal = chance(0.6) ? builder.getF32Type() : builder.getF64Type();
+  mainReal = chance(0.55)  ? Type(builder.getF32Type())
+             : chance(0.6) ? builder.getF64Type()
+             : chance(0.5) ? builder.getF16Type()
+                           : builder.getBF16Type();
   int64_t arguments = between(1, 3);
   for (int64_t i = 0; i < arguments; ++i)
     argument(RankedTensorType::get(shape(i ? between(0, 3) : between(1, 3)),
@@ -73,7 +76,9 @@ Shape Program::shape(int64_t rank) {
 Type Program::real() {
   if (chance(0.9))
     return mainReal;
-  return mainReal.isF32() ? builder.getF64Type() : builder.getF32Type();
+  if (chance(0.3))
+    return chance(0.5) ? Type(builder.getF16Type()) : builder.getBF16Type();
+  return mainReal.isF32() ? Type(builder.getF64Type()) : builder.getF32Type();
 }
 
 Type Program::element() {

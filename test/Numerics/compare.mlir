@@ -2,37 +2,37 @@
 // RUN: tessera-numerics %s
 
 func.func @eq(%a: tensor<7x19xf32>, %b: tensor<7x19xf32>) -> tensor<7x19xi1>
-    attributes {test.types = [f64, i1, i8, i16, i32, i64]} {
+    attributes {test.types = [f64, f16, bf16, i1, i8, i16, i32, i64]} {
   %0 = tessera.compare eq, %a, %b : tensor<7x19xf32> -> tensor<7x19xi1>
   return %0 : tensor<7x19xi1>
 }
 
 func.func @ne(%a: tensor<7x19xf32>, %b: tensor<7x19xf32>) -> tensor<7x19xi1>
-    attributes {test.types = [f64, i1, i8, i16, i32, i64]} {
+    attributes {test.types = [f64, f16, bf16, i1, i8, i16, i32, i64]} {
   %0 = tessera.compare ne, %a, %b : tensor<7x19xf32> -> tensor<7x19xi1>
   return %0 : tensor<7x19xi1>
 }
 
 func.func @lt(%a: tensor<7x19xf32>, %b: tensor<7x19xf32>) -> tensor<7x19xi1>
-    attributes {test.types = [f64, i1, i8, i16, i32, i64]} {
+    attributes {test.types = [f64, f16, bf16, i1, i8, i16, i32, i64]} {
   %0 = tessera.compare lt, %a, %b : tensor<7x19xf32> -> tensor<7x19xi1>
   return %0 : tensor<7x19xi1>
 }
 
 func.func @le(%a: tensor<7x19xf32>, %b: tensor<7x19xf32>) -> tensor<7x19xi1>
-    attributes {test.types = [f64, i1, i8, i16, i32, i64]} {
+    attributes {test.types = [f64, f16, bf16, i1, i8, i16, i32, i64]} {
   %0 = tessera.compare le, %a, %b : tensor<7x19xf32> -> tensor<7x19xi1>
   return %0 : tensor<7x19xi1>
 }
 
 func.func @gt(%a: tensor<7x19xf32>, %b: tensor<7x19xf32>) -> tensor<7x19xi1>
-    attributes {test.types = [f64, i1, i8, i16, i32, i64]} {
+    attributes {test.types = [f64, f16, bf16, i1, i8, i16, i32, i64]} {
   %0 = tessera.compare gt, %a, %b : tensor<7x19xf32> -> tensor<7x19xi1>
   return %0 : tensor<7x19xi1>
 }
 
 func.func @ge(%a: tensor<7x19xf32>, %b: tensor<7x19xf32>) -> tensor<7x19xi1>
-    attributes {test.types = [f64, i1, i8, i16, i32, i64]} {
+    attributes {test.types = [f64, f16, bf16, i1, i8, i16, i32, i64]} {
   %0 = tessera.compare ge, %a, %b : tensor<7x19xf32> -> tensor<7x19xi1>
   return %0 : tensor<7x19xi1>
 }

@@ -2,17 +2,17 @@
 // RUN: tessera-numerics %s
 
 func.func @scalar() -> tensor<f32>
-    attributes {test.types = [f64, i8, i16, i32, i64]} {
+    attributes {test.types = [f64, f16, bf16, i8, i16, i32, i64]} {
   %0 = tessera.extent tensor<15x20xi1> : tensor<f32>
   return %0 : tensor<f32>
 }
 
-func.func @empty() -> tensor<3xf32> attributes {test.types = [f64, i64]} {
+func.func @empty() -> tensor<3xf32> attributes {test.types = [f64, f16, bf16, i64]} {
   %0 = tessera.extent tensor<5x0xi1> : tensor<3xf32>
   return %0 : tensor<3xf32>
 }
 
-func.func @mean(%x: tensor<7x9xf32>) -> tensor<9xf32> attributes {test.types = [f64]} {
+func.func @mean(%x: tensor<7x9xf32>) -> tensor<9xf32> attributes {test.types = [f64, f16, bf16]} {
   %n = tessera.extent tensor<7xi1> : tensor<9xf32>
   %0 = tessera.reduce sum, %x {dims = array<i64: 0>} : tensor<7x9xf32> -> tensor<9xf32>
   %1 = tessera.div %0, %n : tensor<9xf32>

@@ -2,7 +2,7 @@
 // RUN: tessera-numerics %s
 
 func.func @bias_gradient(%x: tensor<67x13xf32>, %m: tensor<67x13xf32>) -> tensor<13xf32>
-    attributes {test.types = [f64, i32]} {
+    attributes {test.types = [f64, f16, bf16, i32]} {
   %0 = tessera.mul %x, %m : tensor<67x13xf32>
   %1 = tessera.reduce sum, %0 {dims = array<i64: 0>} : tensor<67x13xf32> -> tensor<13xf32>
   %2 = tessera.neg %1 : tensor<13xf32>
@@ -10,7 +10,7 @@ func.func @bias_gradient(%x: tensor<67x13xf32>, %m: tensor<67x13xf32>) -> tensor
 }
 
 func.func @large_sum(%x: tensor<70001xf32>) -> tensor<f32>
-    attributes {test.types = [f64]} {
+    attributes {test.types = [f64, f16, bf16]} {
   %0 = tessera.mul %x, %x : tensor<70001xf32>
   %1 = tessera.reduce sum, %0 {dims = array<i64: 0>} : tensor<70001xf32> -> tensor<f32>
   %2 = tessera.sqrt %1 : tensor<f32>

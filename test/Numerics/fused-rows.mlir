@@ -2,7 +2,7 @@
 // RUN: tessera-numerics %s
 
 func.func @normalise(%x: tensor<9x37xf32>) -> tensor<9x37xf32>
-    attributes {test.types = [f64]} {
+    attributes {test.types = [f64, f16, bf16]} {
   %n = tessera.constant 3.700000e+01 : f32 : tensor<9xf32>
   %0 = tessera.reduce sum, %x {dims = array<i64: 1>} : tensor<9x37xf32> -> tensor<9xf32>
   %1 = tessera.div %0, %n : tensor<9xf32>
@@ -18,7 +18,7 @@ func.func @normalise(%x: tensor<9x37xf32>) -> tensor<9x37xf32>
 }
 
 func.func @mean_square(%x: tensor<41x67xf32>, %y: tensor<41x67xf32>) -> tensor<f32>
-    attributes {test.types = [f64]} {
+    attributes {test.types = [f64, f16, bf16]} {
   %0 = tessera.sub %x, %y : tensor<41x67xf32>
   %1 = tessera.mul %0, %0 : tensor<41x67xf32>
   %2 = tessera.reduce sum, %1 {dims = array<i64: 0, 1>} : tensor<41x67xf32> -> tensor<f32>
@@ -28,7 +28,7 @@ func.func @mean_square(%x: tensor<41x67xf32>, %y: tensor<41x67xf32>) -> tensor<f
 }
 
 func.func @sum_and_max(%x: tensor<5x300xf32>) -> (tensor<5xf32>, tensor<5xf32>, tensor<5x300xf32>)
-    attributes {test.types = [f64, i32]} {
+    attributes {test.types = [f64, f16, bf16, i32]} {
   %0 = tessera.mul %x, %x : tensor<5x300xf32>
   %1 = tessera.reduce sum, %0 {dims = array<i64: 1>} : tensor<5x300xf32> -> tensor<5xf32>
   %2 = tessera.reduce max, %x {dims = array<i64: 1>} : tensor<5x300xf32> -> tensor<5xf32>

@@ -2,19 +2,19 @@
 // RUN: tessera-numerics %s
 
 func.func @odd(%x: tensor<7x19xf32>) -> tensor<7x19xf32>
-    attributes {test.types = [f64, i1, i8, i16, i32, i64]} {
+    attributes {test.types = [f64, f16, bf16, i1, i8, i16, i32, i64]} {
   %0 = tessera.identity %x : tensor<7x19xf32>
   return %0 : tensor<7x19xf32>
 }
 
 func.func @scalar(%x: tensor<f32>) -> tensor<f32>
-    attributes {test.types = [f64, i1, i8, i16, i32, i64]} {
+    attributes {test.types = [f64, f16, bf16, i1, i8, i16, i32, i64]} {
   %0 = tessera.identity %x : tensor<f32>
   return %0 : tensor<f32>
 }
 
 func.func @empty(%x: tensor<0xf32>) -> tensor<0xf32>
-    attributes {test.types = [f64, i1, i8, i16, i32, i64]} {
+    attributes {test.types = [f64, f16, bf16, i1, i8, i16, i32, i64]} {
   %0 = tessera.identity %x : tensor<0xf32>
   return %0 : tensor<0xf32>
 }

@@ -2,25 +2,25 @@
 // RUN: tessera-numerics %s
 
 func.func @vector() -> tensor<301xf32>
-    attributes {test.types = [f64, i8, i16, i32, i64]} {
+    attributes {test.types = [f64, f16, bf16, i8, i16, i32, i64]} {
   %0 = tessera.iota {dim = 0 : i64} : tensor<301xf32>
   return %0 : tensor<301xf32>
 }
 
 func.func @rows() -> tensor<5x7xf32>
-    attributes {test.types = [f64, i8, i16, i32, i64]} {
+    attributes {test.types = [f64, f16, bf16, i8, i16, i32, i64]} {
   %0 = tessera.iota {dim = 0 : i64} : tensor<5x7xf32>
   return %0 : tensor<5x7xf32>
 }
 
 func.func @columns() -> tensor<5x7xf32>
-    attributes {test.types = [f64, i8, i16, i32, i64]} {
+    attributes {test.types = [f64, f16, bf16, i8, i16, i32, i64]} {
   %0 = tessera.iota {dim = 1 : i64} : tensor<5x7xf32>
   return %0 : tensor<5x7xf32>
 }
 
 func.func @empty() -> tensor<0x3xf32>
-    attributes {test.types = [f64, i8, i16, i32, i64]} {
+    attributes {test.types = [f64, f16, bf16, i8, i16, i32, i64]} {
   %0 = tessera.iota {dim = 1 : i64} : tensor<0x3xf32>
   return %0 : tensor<0x3xf32>
 }

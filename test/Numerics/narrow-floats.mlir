@@ -1,5 +1,5 @@
 // f16 and bf16: every elementwise op rounds; sums and products round once at the end
-// RUN: tessera-numerics %s --device=reference
+// RUN: tessera-numerics %s
 
 func.func @abs(%x: tensor<7x19xf16>) -> tensor<7x19xf16> {
   %0 = tessera.abs %x : tensor<7x19xf16>

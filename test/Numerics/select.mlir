@@ -2,25 +2,25 @@
 // RUN: tessera-numerics %s
 
 func.func @odd(%p: tensor<7x19xi1>, %a: tensor<7x19xf32>, %b: tensor<7x19xf32>) -> tensor<7x19xf32>
-    attributes {test.types = [f64, i1, i8, i16, i32, i64]} {
+    attributes {test.types = [f64, f16, bf16, i1, i8, i16, i32, i64]} {
   %0 = tessera.select %p, %a, %b : tensor<7x19xi1>, tensor<7x19xf32>
   return %0 : tensor<7x19xf32>
 }
 
 func.func @long(%p: tensor<1037xi1>, %a: tensor<1037xf32>, %b: tensor<1037xf32>) -> tensor<1037xf32>
-    attributes {test.types = [f64, i1, i8, i16, i32, i64]} {
+    attributes {test.types = [f64, f16, bf16, i1, i8, i16, i32, i64]} {
   %0 = tessera.select %p, %a, %b : tensor<1037xi1>, tensor<1037xf32>
   return %0 : tensor<1037xf32>
 }
 
 func.func @scalar(%p: tensor<i1>, %a: tensor<f32>, %b: tensor<f32>) -> tensor<f32>
-    attributes {test.types = [f64, i1, i8, i16, i32, i64]} {
+    attributes {test.types = [f64, f16, bf16, i1, i8, i16, i32, i64]} {
   %0 = tessera.select %p, %a, %b : tensor<i1>, tensor<f32>
   return %0 : tensor<f32>
 }
 
 func.func @empty(%p: tensor<0x3xi1>, %a: tensor<0x3xf32>, %b: tensor<0x3xf32>) -> tensor<0x3xf32>
-    attributes {test.types = [f64, i1, i8, i16, i32, i64]} {
+    attributes {test.types = [f64, f16, bf16, i1, i8, i16, i32, i64]} {
   %0 = tessera.select %p, %a, %b : tensor<0x3xi1>, tensor<0x3xf32>
   return %0 : tensor<0x3xf32>
 }

@@ -1,6 +1,7 @@
 // Elementwise ops: type inference, the records' few rules that are longer than
 // a line, and their transposes.
 #include "dialects/Tessera/IR/Expr.h"
+#include "dialects/Tessera/IR/NarrowFloats.h"
 #include "dialects/Tessera/IR/ScalarBuilder.h"
 
 using namespace mlir;
@@ -72,14 +73,38 @@ LogicalResult ConvertOp::verify() {
   return success();
 }
 
+/// Whether every value of one element type is one of the other.
+static bool holds(Type wide, Type element) {
+  if (isa<FloatType>(element))
+    return isa<FloatType>(wide) &&
+           wide.getIntOrFloatBitWidth() > element.getIntOrFloatBitWidth();
+  return isa<IntegerType>(wide) &&
+         wide.getIntOrFloatBitWidth() > element.getIntOrFloatBitWidth();
+}
+
 OpFoldResult ConvertOp::fold(FoldAdaptor) {
-  return getX().getType() == getType() ? getX() : Value();
+  if (getX().getType() == getType())
+    return getX();
+  auto inner = getX().getDefiningOp<ConvertOp>();
+  bool isThereAndBack = inner && inner.getX().getType() == getType() &&
+                        holds(tensorType(getX()).getElementType(),
+                              tensorType(getY()).getElementType());
+  return isThereAndBack ? inner.getX() : Value();
 }
 
 Value ConvertOp::buildScalar(OpBuilder &builder, Location loc,
                              ValueRange args) {
-  return ScalarBuilder(builder, loc)
-      .convert(args[0], tensorType(getY()).getElementType());
+  Type from = tensorType(getX()).getElementType(),
+       to = tensorType(getY()).getElementType();
+  Value x = args[0];
+  if (isNarrowFloat(from))
+    x = widen(builder, loc, x, from);
+  ScalarBuilder s(builder, loc);
+  if (!isNarrowFloat(to))
+    return s.convert(x, to);
+  if (from.isInteger(1))
+    x = s.convert(x, builder.getF32Type());
+  return roundToNarrow(builder, loc, x, to);
 }
 
 static bool isFloatTensor(Value x) {

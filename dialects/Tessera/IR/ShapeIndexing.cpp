@@ -1,4 +1,5 @@
 // Where each result element of an indexing op comes from.
+#include "dialects/Tessera/IR/NarrowFloats.h"
 #include "dialects/Tessera/IR/ScalarBuilder.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -228,11 +229,7 @@ FailureOr<Value> IotaOp::buildAt(OpBuilder &b, Location loc,
 FailureOr<Value> ConstantOp::buildAt(OpBuilder &b, Location loc,
                                      ArrayRef<LaneIndex>, int64_t lanes,
                                      ReadOperand) {
-  if (lanes == 1)
-    return Value(arith::ConstantOp::create(b, loc, getValue()));
-  auto type = VectorType::get({lanes}, getValue().getType());
-  return Value(arith::ConstantOp::create(
-      b, loc, DenseElementsAttr::get(type, Attribute(getValue()))));
+  return registerConstant(b, loc, getValue(), lanes);
 }
 
 FailureOr<Value> ExtentOp::buildAt(OpBuilder &b, Location loc,

@@ -3,6 +3,7 @@
 #include "dialects/Tessera/Transforms/Decompose.h"
 #include "dialects/Tessera/Transforms/Fuse.h"
 #include "dialects/Tessera/Transforms/SimplifyProducts.h"
+#include "dialects/Tessera/Transforms/WidenNarrow.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
@@ -36,6 +37,7 @@ static LogicalResult canonicalize(ModuleOp module, func::FuncOp) {
 
 static LogicalResult toKernels(func::FuncOp function, bool fuse) {
   ir::decomposeComposites(function);
+  ir::widenNarrowFloats(function);
   ir::simplifyProducts(function);
   ir::formKernels(function, fuse);
   return success();
