@@ -100,6 +100,7 @@ public:
   void run(int threads) {
     bind();
     borrow();
+    dumpInputs(*program.executable, inputs, dims());
     if (call.donated.size() > 0)
       take();
     try {

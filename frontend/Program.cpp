@@ -2,15 +2,18 @@
 #include "frontend/Program.h"
 
 #include "frontend/Recording.h"
+#include "frontend/io/Npy.h"
 #include "lowering/CodeGen/ObjectCache.h"
 #include "lowering/CodeGen/Target.h"
 #include "lowering/Compiler.h"
 #include "lowering/Reference/Interpreter.h"
 #include "runtime/Allocator.h"
 #include "runtime/Environment.h"
+#include "runtime/ThreadPool.h"
 #include "tessera/Memory.h"
 
 #include <atomic>
+#include <filesystem>
 #include <unordered_map>
 
 using namespace mlir;
@@ -95,6 +98,7 @@ lowering::ProgramOptions programOptions(std::source_location place) {
   lowering::ProgramOptions options;
   try {
     options.fuse = runtime::readFlag(runtime::Variable::Fuse).value_or(true);
+    (void)runtime::numThreads();
   } catch (const std::invalid_argument &error) {
     refuse(error.what());
   }
@@ -121,6 +125,32 @@ compileSlice(const Slice &slice, std::source_location place,
     throw InternalError(errorPlace(place), "compile", error + "\n" + messages);
   ++compiles;
   return *executable;
+}
+
+void dumpInputs(const runtime::Executable &executable,
+                std::span<const runtime::Storage> inputs, const int64_t *dims) {
+  const runtime::ExecutableInfo &info = executable.info();
+  if (info.dumpFolder.empty())
+    return;
+  std::filesystem::path folder(info.dumpFolder);
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const runtime::BufferInfo &input = info.inputs[i];
+    std::string name =
+        input.name.empty() ? "x" + std::to_string(i) : input.name;
+    std::filesystem::path file = folder / (name + ".npy");
+    std::error_code ignored;
+    if (std::filesystem::exists(file, ignored))
+      return; // a later call
+    try {
+      io::writeNpy(file, {name, input.dtype,
+                          dims ? input.shapeAt(dims) : input.shape,
+                          io::Bytes::borrow(inputs[i].data(),
+                                            inputs[i].bytes())});
+    } catch (const io::FileError &error) {
+      llvm::errs() << "tessera: warning: dump: " << error.what() << "\n";
+      return;
+    }
+  }
 }
 
 std::shared_ptr<runtime::Executable>
@@ -186,6 +216,7 @@ std::vector<runtime::Storage> run(Trace &trace, const Slice &slice,
       return interpret(slice, inputs, place);
     auto executable = executableFor(trace, slice, place);
     std::vector<runtime::Storage> outputs(slice.outputs.size());
+    dumpInputs(*executable, inputs);
     runtime::Status status = executable->run(inputs, outputs);
     if (!status.ok())
       throw InternalError(errorPlace(place), what,

@@ -244,6 +244,7 @@ private:
     info.entry = reinterpret_cast<tessera_entry_fn>(code.entry);
     info.arenaBytes = plan.arenaBytes;
     info.keepAlive = code.code;
+    info.dumpFolder = dump.path();
     for (Type type : function.getArgumentTypes())
       info.inputs.push_back(bufferOf(type));
     for (auto [type, alias] :

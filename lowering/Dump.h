@@ -17,6 +17,8 @@ public:
   Dump(std::string root, mlir::Location place);
 
   bool enabled() const { return !folder.empty(); }
+  /// The folder, empty if nothing is written.
+  const std::string &path() const { return folder; }
   /// Writes one stage as one file:
   /// - 0-trace.mlir, 1-tensor.mlir, 2-kernels.mlir, 3-plan.mlir: the program;
   /// - 4-KERNEL.mlir, 5-KERNEL.ll, 6-KERNEL.s: a kernel as loops, as LLVM IR
