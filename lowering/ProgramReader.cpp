@@ -120,6 +120,15 @@ LogicalResult checkVersion(ModuleOp module) {
          << attribute << " of the format; this is version " << kProgramVersion;
 }
 
+LogicalResult checkWeightsFile(ModuleOp module) {
+  Attribute attribute = module->getAttr(kWeightsFile);
+  auto name = dyn_cast_or_null<StringAttr>(attribute);
+  if (!attribute || (name && isNameBeside(name.getValue())))
+    return success();
+  return module.emitError(kWeightsFile.str() + " is ")
+         << attribute << ", and not the name of a file in the same folder";
+}
+
 /// Gives symbolic dimensions their sizes.
 LogicalResult bindSizes(ModuleOp module, SymbolSizes sizes) {
   unsigned count = ir::symbolCount(module);
@@ -167,7 +176,8 @@ OwningOpRef<ModuleOp> readProgram(llvm::MemoryBufferRef text,
     return nullptr;
   failure.isUnsupported = holdsUnknownOps(*module, failure.text);
   if (failure.isUnsupported || failed(checkVersion(*module)) ||
-      failed(bindSizes(*module, sizes)) || failed(stageOf(*module)))
+      failed(checkWeightsFile(*module)) || failed(bindSizes(*module, sizes)) ||
+      failed(stageOf(*module)))
     return nullptr;
   func::FuncOp main = mainFunction(*module);
   if (llvm::Expected<Interface> interface = interfaceOf(main); !interface) {
