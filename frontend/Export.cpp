@@ -16,13 +16,6 @@ namespace tessera::detail {
 
 //===-- Names --===//
 
-bool isProgramName(StringRef name) {
-  auto isPart = [](char c) { return llvm::isAlnum(c) || c == '_' || c == '.'; };
-  return !name.empty() && name.size() <= kMostNameBytes &&
-         (llvm::isAlpha(name[0]) || name[0] == '_') &&
-         llvm::all_of(name, isPart);
-}
-
 bool NameTable::take(StringRef name) {
   std::string identifier = name.str();
   std::ranges::replace(identifier, '.', '_');
@@ -30,7 +23,8 @@ bool NameTable::take(StringRef name) {
 }
 
 std::string NameTable::unique(StringRef name) {
-  name = name.take_front(kMostNameBytes - 16); // with room for a number
+  name =
+      name.take_front(lowering::kMostNameBytes - 16); // with room for a number
   std::string result = name.str();
   for (size_t i = 2; !take(result); ++i)
     result = (name + "_" + Twine(i)).str();
@@ -169,10 +163,9 @@ private:
     for (const std::string &name : names) {
       if (name.empty())
         continue;
-      if (!isProgramName(name))
-        fail("\"" + name + "\" is no name for " + what +
-             "s: it consists of letters, digits, '_' and '.', begins "
-             "with a letter or '_' and is no longer than 256");
+      if (!lowering::isProgramName(name))
+        fail("\"" + name + "\" is no name for " + what + "s: it must be " +
+             lowering::kNameRule.str());
       if (!table.take(name))
         fail("two " + std::string(what) + "s are named \"" + name + "\"");
     }

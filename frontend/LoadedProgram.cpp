@@ -263,12 +263,6 @@ private:
                     StringRef(parsed.failure.text).rtrim().str());
   }
 
-  static std::string printed(Attribute attribute) {
-    std::string text;
-    llvm::raw_string_ostream(text) << attribute;
-    return text;
-  }
-
   Program::Value valueOf(const lowering::Port &port) {
     state->program.symbolic |= port.symbolic.has_value();
     Shape shape;
@@ -333,12 +327,9 @@ private:
     if (!name)
       fail("the program has weights, but " + lowering::kWeightsFile.str() +
            " does not name a file");
-    std::filesystem::path file(name.str());
-    if (file.empty() || file.is_absolute())
-      fail("the weights' path is not relative to the program's: " +
-           printed(name));
     std::string path =
-        (std::filesystem::path(state->path).parent_path() / file).string();
+        (std::filesystem::path(state->path).parent_path() / name.str())
+            .string();
     nn::TensorMap map = io::load(path, place);
     for (auto [i, variable] : llvm::enumerate(state->variables)) {
       auto found = map.find(variable.name);

@@ -32,11 +32,6 @@ struct TracedFunction {
 void writeProgram(const ExportRequest &request, TracedFunction &traced,
                   std::source_location place);
 
-constexpr size_t kMostNameBytes = 256;
-/// Whether a name begins with a letter or `_` and has letters, digits, `_` and
-/// `.` alone, and not too many.
-bool isProgramName(llvm::StringRef name);
-
 /// Hands out names of which no two are the same, also where a `.` is a `_`.
 class NameTable {
 public:

@@ -120,6 +120,15 @@ LogicalResult checkVersion(ModuleOp module) {
          << attribute << " of the format; this is version " << kProgramVersion;
 }
 
+LogicalResult checkWeightsFile(ModuleOp module) {
+  Attribute attribute = module->getAttr(kWeightsFile);
+  auto name = dyn_cast_or_null<StringAttr>(attribute);
+  if (!attribute || (name && isNameBeside(name.getValue())))
+    return success();
+  return module.emitError(kWeightsFile.str() + " is ")
+         << attribute << ", and not the name of a file in the same folder";
+}
+
 /// Gives the symbols their sizes, or other numbers if some before them are no
 /// symbols any more.
 void chooseSizes(ModuleOp module, ArrayRef<int64_t> sizes) {
@@ -202,7 +211,7 @@ OwningOpRef<ModuleOp> readProgram(llvm::MemoryBufferRef text,
     return nullptr;
   failure.isUnsupported = holdsUnknownOps(*module, failure.text);
   if (failure.isUnsupported || failed(checkVersion(*module)) ||
-      failed(checkProgram(*module, sizes)))
+      failed(checkWeightsFile(*module)) || failed(checkProgram(*module, sizes)))
     return nullptr;
   func::FuncOp main = mainFunction(*module);
   if (llvm::Expected<Interface> interface = interfaceOf(main); !interface) {

@@ -36,9 +36,9 @@ using SymbolSizes =
 
 /// Parses and checks a program of one of the first four stages, for a context
 /// into which it loads the dialects: bounds, syntax, ops, the version of the
-/// dialect, the stage's contract, and the names. Symbolic dimensions get the
-/// sizes that `sizes` gives; without it they stay. Null with `failure` filled
-/// in on what does not fit.
+/// dialect, the name of the weights file, the stage's contract, and the names.
+/// Symbolic dimensions get the sizes that `sizes` gives; without it they stay.
+/// Null with `failure` filled in on what does not fit.
 mlir::OwningOpRef<mlir::ModuleOp> readProgram(llvm::MemoryBufferRef text,
                                               mlir::MLIRContext &context,
                                               ReadFailure &failure,

@@ -69,6 +69,18 @@ std::string sizeName(const runtime::SymbolicDim &dim, StringRef symbolName) {
   return text;
 }
 
+bool isProgramName(StringRef name) {
+  auto isPart = [](char c) { return llvm::isAlnum(c) || c == '_' || c == '.'; };
+  return !name.empty() && name.size() <= kMostNameBytes &&
+         (llvm::isAlpha(name[0]) || name[0] == '_') &&
+         llvm::all_of(name, isPart);
+}
+
+bool isNameBeside(StringRef file) {
+  return !file.empty() && file != "." && file != ".." && !file.contains('/') &&
+         !file.contains('\0');
+}
+
 /// Words that C or C++ keep for themselves and a model might use as names.
 static bool isKeyword(StringRef name) {
   static const llvm::StringSet<> words = {
@@ -108,15 +120,8 @@ nameOf(Attribute attribute, std::string otherwise, llvm::StringSet<> &taken) {
   if (!attribute)
     return unique(std::move(otherwise), taken);
   auto text = dyn_cast<StringAttr>(attribute);
-  bool isName = text && !text.getValue().empty() && text.size() <= 256 &&
-                !llvm::isDigit(text.getValue().front()) &&
-                llvm::all_of(text.getValue(), [](char c) {
-                  return llvm::isAlnum(c) || c == '_' || c == '.';
-                });
-  if (!isName)
-    return llvm::createStringError(
-        "tessera.name must be letters, digits, '_' and '.', and not begin with "
-        "a digit");
+  if (!text || !isProgramName(text.getValue()))
+    return llvm::createStringError("tessera.name must be " + kNameRule);
   if (!taken.insert(text.getValue()).second)
     return llvm::createStringError("two of the arguments, or of the results, "
                                    "have the name '" +

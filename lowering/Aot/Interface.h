@@ -26,6 +26,18 @@ constexpr llvm::StringLiteral kVersion = "tessera.version";
 constexpr llvm::StringLiteral kWeightsFile = "tessera.weights";
 constexpr int64_t kProgramVersion = 1;
 
+constexpr size_t kMostNameBytes = 256;
+/// What can be the name of an argument or a result: it begins with a letter or
+/// `_` and has letters, digits, `_` and `.` alone, and not too many. And the
+/// same rule in words.
+bool isProgramName(llvm::StringRef name);
+constexpr llvm::StringLiteral kNameRule =
+    "letters, digits, '_' and '.', beginning with a letter or '_', and at most "
+    "256 of them";
+/// Whether it names a file in the folder of the program, as the weights file
+/// must: a program may come from anywhere, and reaches no other folder.
+bool isNameBeside(llvm::StringRef file);
+
 /// An argument or a result.
 struct Port {
   std::string name;            ///< as the program says, or "x0", "y"

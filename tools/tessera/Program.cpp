@@ -60,10 +60,6 @@ void Program::loadWeights(const Arguments &arguments) {
   weightsFile = arguments.text(OPT_weights);
   if (auto name = module()->getAttrOfType<StringAttr>(kWeightsFile);
       weightsFile.empty() && name) {
-    // A program may come from anywhere: its weights lie beside it.
-    if (llvm::sys::path::filename(name.getValue()) != name.getValue())
-      fail(path + ": tessera.weights is '" + name.getValue() +
-           "', and not the name of a file in the same folder");
     SmallString<128> beside(llvm::sys::path::parent_path(path));
     llvm::sys::path::append(beside, name.getValue());
     weightsFile = beside.str().str();

@@ -182,10 +182,15 @@ TEST_F(LoadTest, weightsThatDoNotFit) {
   std::filesystem::remove(file);
   expectIn("p.safetensors", errorOfLoad());
   expectIn("does not name a file",
-           errorAfter("tessera.weights = \"p.safetensors\"",
-                      "tessera.weights = 1 : i64"));
-  expectIn("not relative",
-           errorAfter("\"p.safetensors\"", "\"/p.safetensors\""));
+           errorAfter(", tessera.weights = \"p.safetensors\"", ""));
+  // The weights are beside the program: a program reaches no other folder.
+  io::save(file, weights);
+  for (std::string name :
+       {"1 : i64", "\"\"", "\"/p.safetensors\"", "\"../p.safetensors\"",
+        "\"./p.safetensors\"", "\"..\"", "\".\"", "\"p\\00\""})
+    expectIn("and not the name of a file in the same folder",
+             errorAfter("tessera.weights = \"p.safetensors\"",
+                        "tessera.weights = " + name));
 }
 
 TEST_F(LoadTest, callsThatDoNotFit) {

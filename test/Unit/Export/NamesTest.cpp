@@ -96,6 +96,11 @@ TEST_F(NamesTest, wrongOnes) {
   };
   expectIn("two arguments are named \"a_b\"",
            text({.arguments = {"a.b", "a_b"}}));
+  // What the reader refuses, the writer does not write, and in the same words.
+  for (const char *name : {".x", "a b", "\xc3\xa9"})
+    expectIn("is no name for arguments: it must be letters, digits, '_' and "
+             "'.', beginning with a letter or '_'",
+             text({.arguments = {name}}));
   expectIn("\"0x\" is no name for arguments", text({.arguments = {"0x"}}));
   expectIn("\"é\" is no name", text({.results = {"é"}}));
   expectIn("names for 3 arguments, but the function has 2",
