@@ -3,6 +3,7 @@
 
 #include "frontend/Recording.h"
 #include "frontend/io/Safetensors.h"
+#include "lowering/Aot/InsideWeights.h"
 #include "lowering/Stage.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -277,6 +278,23 @@ private:
     return list;
   }
 
+  void embed(const std::vector<io::RawTensor> &list) {
+    std::vector<lowering::InsideWeight> inside;
+    size_t next = 0;
+    for (auto [i, input] : llvm::enumerate(traced.inputs)) {
+      if (input.kind == Source::Argument)
+        continue;
+      const io::RawTensor &weight = list[next++];
+      inside.push_back(
+          {weight.name, typeOf(main.getArgument(unsigned(i))),
+           StringRef(reinterpret_cast<const char *>(weight.bytes.data.get()),
+                     weight.bytes.size)});
+    }
+    (*traced.module)
+        ->setAttr(lowering::kWeightsFile,
+                  lowering::insideWeights(traced.context.get(), inside));
+  }
+
   std::string programText() {
     std::string text;
     llvm::raw_string_ostream(text)
@@ -294,7 +312,10 @@ private:
     bool isNew = !std::filesystem::exists(weightsPath, ignored);
     bool hasWritten = false;
     try {
-      if (std::vector<io::RawTensor> list = weights(); !list.empty()) {
+      std::vector<io::RawTensor> list = weights();
+      if (!list.empty() && request.options.embed_weights) {
+        embed(list);
+      } else if (!list.empty()) {
         (*traced.module)
             ->setAttr(lowering::kWeightsFile,
                       builder.getStringAttr(weightsPath.filename().string()));

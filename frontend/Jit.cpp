@@ -4,6 +4,7 @@
 
 #include "frontend/CompiledProgram.h"
 #include "frontend/Evaluate.h"
+#include "frontend/Program.h"
 #include "frontend/Recording.h"
 #include "runtime/Allocator.h"
 

@@ -4,6 +4,8 @@
 #include "frontend/Program.h"
 #include "frontend/ProgramFile.h"
 #include "frontend/Recording.h"
+#include "frontend/io/RawTensor.h"
+#include "lowering/Aot/InsideWeights.h"
 #include "lowering/Plan/InPlace.h"
 #include "lowering/ProgramReader.h"
 #include "lowering/Reference/Interpreter.h"
@@ -322,8 +324,10 @@ private:
   void readWeights() {
     if (state->variables.empty())
       return;
-    auto name = dyn_cast_or_null<StringAttr>(
-        (*parsed.module)->getAttr(lowering::kWeightsFile));
+    Attribute weights = (*parsed.module)->getAttr(lowering::kWeightsFile);
+    if (lowering::isInsideWeights(weights))
+      return readInsideWeights();
+    auto name = dyn_cast_or_null<StringAttr>(weights);
     if (!name)
       fail("the program has weights, but " + lowering::kWeightsFile.str() +
            " does not name a file");
@@ -346,6 +350,31 @@ private:
                           typeText(variable));
       state->program.cells[i]->store(tensor);
     }
+  }
+
+  void readInsideWeights() {
+    size_t next = 0;
+    auto interface = llvm::cantFail(lowering::interfaceOf(parsed.main()));
+    for (const lowering::Port &port : interface.arguments) {
+      if (!port.isWeight)
+        continue;
+      auto bytes = lowering::insideWeight(*parsed.module, port);
+      if (!bytes)
+        fail(llvm::toString(bytes.takeError()));
+      const Program::Value &variable = state->variables[next];
+      io::RawTensor raw{
+          variable.name, variable.dtype,
+          std::vector<int64_t>(variable.shape.begin(), variable.shape.end()),
+          io::Bytes::allocate(bytes->size())};
+      std::memcpy(raw.bytes.data.get(), bytes->data(), bytes->size());
+      raw.normaliseBooleans();
+      auto storage = runtime::Storage::allocate(raw.bytes.size);
+      std::memcpy(storage.data(), raw.bytes.data.get(), raw.bytes.size);
+      state->program.cells[next++]->store(makeTensor(
+          std::move(storage), variable.shape, variable.dtype, Device()));
+    }
+    // The state has them now; what is compiled is smaller without.
+    (*parsed.module)->removeAttr(lowering::kWeightsFile);
   }
 
   std::source_location place;

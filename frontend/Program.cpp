@@ -142,10 +142,9 @@ void dumpInputs(const runtime::Executable &executable,
     if (std::filesystem::exists(file, ignored))
       return; // a later call
     try {
-      io::writeNpy(file, {name, input.dtype,
-                          dims ? input.shapeAt(dims) : input.shape,
-                          io::Bytes::borrow(inputs[i].data(),
-                                            inputs[i].bytes())});
+      io::writeNpy(file,
+                   {name, input.dtype, dims ? input.shapeAt(dims) : input.shape,
+                    io::Bytes::borrow(inputs[i].data(), inputs[i].bytes())});
     } catch (const io::FileError &error) {
       llvm::errs() << "tessera: warning: dump: " << error.what() << "\n";
       return;

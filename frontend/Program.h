@@ -27,6 +27,13 @@ compileSymbolic(mlir::ModuleOp module, std::source_location place);
 /// A slice's program to look at; it is compiled for the CPU and not run.
 Lowered lowerSlice(const Slice &slice, std::source_location place);
 
+/// Writes the inputs of the first call of a program beside its stages, if they
+/// were dumped: x0.npy, x1.npy, ..., or by their names. `dims` are the symbolic
+/// dimensions, or null.
+void dumpInputs(const runtime::Executable &executable,
+                std::span<const runtime::Storage> inputs,
+                const int64_t *dims = nullptr);
+
 /// How this process compiles programs, as its environment says. Throws
 /// ValueError for what the environment must not say.
 lowering::ProgramOptions programOptions(std::source_location place);

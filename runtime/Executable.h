@@ -42,7 +42,7 @@ struct ExecutableInfo {
   size_t arenaBytes = 0;
   std::vector<BufferInfo> inputs, outputs;
   std::shared_ptr<void> keepAlive; // holds the code of `entry`
-  std::string dumpFolder = {}; // where its stages were written, or empty
+  std::string dumpFolder = {};     // where its stages were written, or empty
 
   // Symbolic dimensions, in the order of `dims`. Each adds arenaPer times its
   // size to the arena, and the largest of `workspaces` comes on top.

@@ -20,8 +20,8 @@ constexpr llvm::StringLiteral kName = "tessera.name";
 constexpr llvm::StringLiteral kWeight = "tessera.weight";
 /// A result that is the new value of the argument of this number.
 constexpr llvm::StringLiteral kUpdates = "tessera.updates";
-/// Attributes of the module: the version of the format, and the weights file,
-/// relative to the program's.
+/// Attributes of the module: the version of the format, and the weights file in
+/// the same folder, or the weights (see InsideWeights.h).
 constexpr llvm::StringLiteral kVersion = "tessera.version";
 constexpr llvm::StringLiteral kWeightsFile = "tessera.weights";
 constexpr int64_t kProgramVersion = 1;

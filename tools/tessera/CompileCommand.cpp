@@ -203,15 +203,16 @@ private:
   }
 
   void describeWeights(Program &program) {
-    int64_t dataBytes = 0;
-    for (const io::RawTensor &tensor : program.weights().tensors)
-      dataBytes += int64_t(tensor.bytes.size);
-    if (program.weightsPath().empty())
-      return;
-    uint64_t fileBytes = io::openFile(program.weightsPath())->size();
-    options.weightsFileBytes = int64_t(fileBytes);
-    // Tensors fill the end of the file, in order and without gaps.
-    int64_t offset = int64_t(fileBytes) - dataBytes;
+    int64_t offset = 0;
+    if (!program.weightsPath().empty()) {
+      int64_t dataBytes = 0;
+      for (const io::RawTensor &tensor : program.weights().tensors)
+        dataBytes += int64_t(tensor.bytes.size);
+      options.weightsFileBytes =
+          int64_t(io::openFile(program.weightsPath())->size());
+      // Tensors fill the end of the file, in order and without gaps.
+      offset = options.weightsFileBytes - dataBytes;
+    }
     for (const io::RawTensor &tensor : program.weights().tensors) {
       options.weights[tensor.name] = {
           StringRef(reinterpret_cast<const char *>(tensor.bytes.data.get()),

@@ -2,6 +2,7 @@
 #include "tools/tessera/Program.h"
 #include "dialects/Tessera/IR/Symbols.h"
 #include "dialects/Tessera/Transforms/Autodiff.h"
+#include "lowering/Aot/InsideWeights.h"
 #include "lowering/ProgramReader.h"
 #include "runtime/FileUtils.h"
 #include "llvm/Support/Path.h"
@@ -64,6 +65,8 @@ void Program::loadWeights(const Arguments &arguments) {
     llvm::sys::path::append(beside, name.getValue());
     weightsFile = beside.str().str();
   }
+  if (weightsFile.empty() && isInsideWeights(module()->getAttr(kWeightsFile)))
+    return loadInsideWeights();
   if (weightsFile.empty())
     return;
   values = io::readSafetensors(weightsFile);
@@ -78,6 +81,21 @@ void Program::loadWeights(const Arguments &arguments) {
       fail(weightsFile + ": '" + argument.name + "' is " +
            io::typeText(value->dtype, value->shape) + ", but " + path +
            " expects " + typeName(argument.type));
+  }
+}
+
+void Program::loadInsideWeights() {
+  for (const Port &argument : ports.arguments) {
+    if (!argument.isWeight)
+      continue;
+    llvm::Expected<StringRef> bytes = insideWeight(module(), argument);
+    if (!bytes)
+      fail(path + ": " + llvm::toString(bytes.takeError()));
+    auto shape = argument.type.getShape();
+    values.tensors.push_back({argument.name,
+                              dtypeOf(argument.type.getElementType()),
+                              {shape.begin(), shape.end()},
+                              io::Bytes::borrow(bytes->data(), bytes->size())});
   }
 }
 

@@ -26,7 +26,8 @@ public:
   const lowering::Interface &interface() const { return ports; }
   /// The weight of this name, or null.
   const io::RawTensor *weight(llvm::StringRef name) const;
-  /// The weights file, empty if there is none.
+  /// The weights file, empty if there is none, or the weights are in the
+  /// program.
   const std::string &weightsPath() const { return weightsFile; }
   const io::SafetensorsFile &weights() const { return values; }
 
@@ -35,6 +36,7 @@ public:
 private:
   void parse(const Arguments &arguments, Symbols symbols);
   void loadWeights(const Arguments &arguments);
+  void loadInsideWeights();
   void addGradients(llvm::ArrayRef<std::string> names);
 
   std::unique_ptr<mlir::MLIRContext> context;

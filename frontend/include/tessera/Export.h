@@ -25,6 +25,9 @@ struct ExportOptions {
   /// One program for every batch size, as JitOptions::symbolic says. The
   /// arguments have the symbolic dimension `batch`; a call's sizes decide.
   bool symbolic = false;
+  /// The weights become part of the program file, as text, instead of a file
+  /// beside it.
+  bool embed_weights = false;
 };
 
 namespace detail {
@@ -105,10 +108,11 @@ void exportFunction(ExportRequest request, std::source_location place, F f,
 /// only the signature matters, to a file in MLIR's text form, with the user's
 /// lines; docs/file-formats.md says what is in it. The tensors that f captures
 /// and the values of the variables that it reads or assigns go to a safetensors
-/// file beside it, `step.safetensors` for `step.mlir`, if there are any. C++
-/// numbers inside f become constants; arguments that f takes as a Tensor stay
-/// arguments. Nothing is computed but captured values that are still to be, and
-/// no variable is assigned. Both files are replaced as a whole.
+/// file beside it, `step.safetensors` for `step.mlir`, if there are any, or
+/// into it with ExportOptions::embed_weights. C++ numbers inside f become
+/// constants; arguments that f takes as a Tensor stay arguments. Nothing is
+/// computed but captured values that are still to be, and no variable is
+/// assigned. Both files are replaced as a whole.
 ///
 /// A variable is named by the path that a module or an optimiser has for it,
 /// once one of them has visited it: `a.weight`, `a.weight.m`, `lr`. A module
