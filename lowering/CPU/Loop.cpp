@@ -8,6 +8,7 @@
 #include "lowering/CPU/Emit.h"
 #include "lowering/Kernels/FusedBody.h"
 #include "lowering/Kernels/Launch.h"
+#include "lowering/Kernels/LoopKernel.h"
 #include "lowering/Kernels/Symbolic.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -46,19 +47,6 @@ bool isHeavy(func::FuncOp launch) {
     heavy |= ops > kLightBody;
   });
   return heavy;
-}
-
-/// Whether each result element depends on operand elements at the same flat
-/// position only.
-bool isFlat(KernelOp kernel) {
-  return llvm::all_of(
-      kernel.getBody().front().without_terminator(), [](Operation &op) {
-        if (isa<ScalarOpInterface>(op) ||
-            isa<ConstantOp, ExtentOp, IdentityOp, StopGradientOp>(op))
-          return true;
-        auto broadcast = dyn_cast<BroadcastOp>(op);
-        return broadcast && tensorType(broadcast.getX()).getNumElements() == 1;
-      });
 }
 
 class LoopEmitter {
@@ -223,9 +211,7 @@ private:
     launch->closeLoop();
   }
 
-  /// The index in the ops' shape; in a flat body the position stands in the
-  /// innermost dimension of more than one element, where inputs and outputs are
-  /// linear, and the others are zero.
+  /// The index in the ops' shape.
   SmallVector<LaneIndex> indexOf(ArrayRef<LaneIndex> outer, LaneIndex column) {
     if (!flat) {
       SmallVector<LaneIndex> index(outer);
@@ -234,13 +220,7 @@ private:
       return index;
     }
     LaneMath lane(b(), launch->loc());
-    SmallVector<LaneIndex> index(space.getRank(), lane.constant(0));
-    for (int64_t dim = space.getRank(); dim-- > 0;)
-      if (space.getDimSize(dim) != 1) {
-        index[dim] = column;
-        break;
-      }
-    return index;
+    return flatIndex(lane, space.getShape(), column);
   }
 
   /// Whether results pass the caches by: their places must be aligned.
@@ -264,16 +244,8 @@ private:
 
 LogicalResult emitLoop(KernelOp kernel, StringRef name,
                        const TargetInfo &target, ModuleOp module) {
-  auto types = kernel.getOutputs().getTypes();
-  if (types.empty())
-    return kernel.emitOpError("a loop kernel needs an output");
-  auto shapeOf = [](Type type) {
-    return cast<RankedTensorType>(type).getShape();
-  };
-  if (!llvm::all_of(types, [&](Type type) {
-        return shapeOf(type) == shapeOf(types.front());
-      }))
-    return kernel.emitOpError("a loop kernel's outputs have one shape");
+  if (failed(verifyLoop(kernel)))
+    return failure();
   LoopEmitter(kernel, name, target, module, /*several=*/true).emit();
   auto launch = module.lookupSymbol<func::FuncOp>(name);
   if (isHeavy(launch)) {

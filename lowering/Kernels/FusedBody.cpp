@@ -56,8 +56,15 @@ static Value gatherLanes(OpBuilder &b, Location loc, Value buffer,
   return vector::FromElementsOp::create(b, loc, type, elements);
 }
 
+/// That of a whole vector, if it has one.
+static llvm::MaybeAlign alignmentOf(VectorType type) {
+  int64_t bytes = type.getNumElements() * type.getElementTypeBitWidth() / 8;
+  return llvm::isPowerOf2_64(uint64_t(bytes)) ? llvm::MaybeAlign(bytes)
+                                              : llvm::MaybeAlign();
+}
+
 Value loadLanes(OpBuilder &b, Location loc, Value buffer, LaneIndex position,
-                int64_t lanes, Type element, Value mask) {
+                int64_t lanes, Type element, Value mask, bool isAligned) {
   if (lanes == 1 || position.step == 0) {
     Value scalar = fromStorage(
         b, loc, memref::LoadOp::create(b, loc, buffer, position.base), element);
@@ -75,7 +82,11 @@ Value loadLanes(OpBuilder &b, Location loc, Value buffer, LaneIndex position,
     loaded = vector::MaskedLoadOp::create(b, loc, type, buffer, position.base,
                                           mask, zero);
   } else if (position.step == 1 && !mask) {
-    loaded = vector::LoadOp::create(b, loc, type, buffer, position.base);
+    llvm::MaybeAlign alignment;
+    if (isAligned && position.divisor % lanes == 0)
+      alignment = alignmentOf(type);
+    loaded = vector::LoadOp::create(b, loc, type, buffer, position.base,
+                                    /*nontemporal=*/false, alignment);
   } else if (position.step == -1 && !mask) {
     Value first = LaneMath(b, loc).addConstant(position, 1 - lanes).base;
     Value forward = vector::LoadOp::create(b, loc, type, buffer, first);
@@ -88,7 +99,7 @@ Value loadLanes(OpBuilder &b, Location loc, Value buffer, LaneIndex position,
 }
 
 void storeLanes(OpBuilder &b, Location loc, Value value, Value buffer,
-                Value position, bool nonTemporal, Value mask) {
+                Value position, bool nonTemporal, Value mask, bool isAligned) {
   Value stored = toStorage(b, loc, value);
   auto type = dyn_cast<VectorType>(stored.getType());
   if (!type) {
@@ -100,9 +111,8 @@ void storeLanes(OpBuilder &b, Location loc, Value value, Value buffer,
     return;
   }
   llvm::MaybeAlign alignment;
-  int64_t bytes = type.getNumElements() * type.getElementTypeBitWidth() / 8;
-  if (nonTemporal && llvm::isPowerOf2_64(bytes))
-    alignment = llvm::Align(bytes);
+  if (nonTemporal || isAligned)
+    alignment = alignmentOf(type);
   vector::StoreOp::create(b, loc, stored, buffer, position, nonTemporal,
                           alignment);
 }
@@ -187,7 +197,7 @@ Value FusedBody::Frame::loadInput(BlockArgument argument,
   position.base = unique(position.base);
   return loadLanes(builder, argument.getLoc(),
                    body.inputs[argument.getArgNumber()], position, lanes,
-                   type.getElementType(), mask);
+                   type.getElementType(), mask, body.isAligned);
 }
 
 Value FusedBody::Frame::compute(Operation *op, ArrayRef<LaneIndex> index,

@@ -22,17 +22,20 @@ mlir::Value fromStorage(mlir::OpBuilder &builder, mlir::Location loc,
 /// `lanes` elements of a flat memref from `position` on, as a scalar for one
 /// lane. Each step is handled by the cheapest instruction: a splat for 0, one
 /// load for 1 and -1, a load a lane otherwise. Where `mask` is not null only
-/// its lanes are read; the first always is one of them.
+/// its lanes are read; the first always is one of them. `isAligned` says that
+/// the buffer is aligned to any vector.
 mlir::Value loadLanes(mlir::OpBuilder &builder, mlir::Location loc,
                       mlir::Value buffer, ir::LaneIndex position, int64_t lanes,
-                      mlir::Type element, mlir::Value mask = {});
+                      mlir::Type element, mlir::Value mask = {},
+                      bool isAligned = false);
 
 /// Stores a scalar or vector to a flat memref. A non-temporal store passes the
 /// caches by; its place is aligned to the vector. Where `mask` is not null only
-/// its lanes are written.
+/// its lanes are written. `isAligned` says that the place is aligned too.
 void storeLanes(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value,
                 mlir::Value buffer, mlir::Value position,
-                bool nonTemporal = false, mlir::Value mask = {});
+                bool nonTemporal = false, mlir::Value mask = {},
+                bool isAligned = false);
 
 /// The body of a kernel as a function of the index.
 class FusedBody {
@@ -48,6 +51,9 @@ public:
       : kernel(kernel), inputs(inputs) {}
 
   ir::KernelOp getKernel() const { return kernel; }
+  /// The inputs are aligned to any vector, so that vectors of them are where
+  /// their position is a multiple of their lanes.
+  void alignBuffers() { isAligned = true; }
   void supply(mlir::Value value, Supply supply) {
     supplies[value] = std::move(supply);
   }
@@ -91,6 +97,7 @@ private:
   ir::KernelOp kernel;
   llvm::SmallVector<mlir::Value> inputs;
   llvm::DenseMap<mlir::Value, Supply> supplies;
+  bool isAligned = false;
 };
 
 } // namespace tessera::lowering

@@ -21,39 +21,45 @@ MemRefType flatMemRef(RankedTensorType type) {
                          storageType(type.getElementType()));
 }
 
+LaunchArguments launchArguments(KernelOp kernel,
+                                const runtime::SizeFormula &workspace) {
+  LaunchArguments arguments;
+  for (Value input : kernel.getInputs())
+    arguments.types.push_back(flatMemRef(tensorType(input)));
+  for (auto [i, output] : llvm::enumerate(kernel.getOutputs())) {
+    int64_t overwritten = kernel.overwrittenInput(i);
+    arguments.outputs.push_back(
+        overwritten < 0 ? int64_t(arguments.types.size()) : overwritten);
+    if (overwritten < 0)
+      arguments.types.push_back(flatMemRef(tensorType(output)));
+  }
+  arguments.hasWorkspace = workspace.constant > 0 || !workspace.isConstant();
+  if (arguments.hasWorkspace)
+    arguments.types.push_back(MemRefType::get(
+        {workspace.isConstant() ? workspace.constant : kUnknownElements},
+        IntegerType::get(kernel.getContext(), 8)));
+  return arguments;
+}
+
 Launch::Launch(ModuleOp module, KernelOp kernel, StringRef name,
                const runtime::SizeFormula &tiles,
                const runtime::SizeFormula &workspace)
     : builder(module.getContext()), location(kernel.getLoc()),
       numInputs(kernel.getInputs().size()) {
-  SmallVector<Type> arguments;
-  SmallVector<int64_t> outputArguments;
-  for (Value input : kernel.getInputs())
-    arguments.push_back(flatMemRef(tensorType(input)));
-  for (auto [i, output] : llvm::enumerate(kernel.getOutputs())) {
-    int64_t overwritten = kernel.overwrittenInput(i);
-    outputArguments.push_back(overwritten < 0 ? arguments.size() : overwritten);
-    if (overwritten < 0)
-      arguments.push_back(flatMemRef(tensorType(output)));
-  }
-  bool hasWorkspace = workspace.constant > 0 || !workspace.isConstant();
-  if (hasWorkspace)
-    arguments.push_back(MemRefType::get(
-        {workspace.isConstant() ? workspace.constant : kUnknownElements},
-        builder.getI8Type()));
-  size_t buffers = arguments.size();
-  arguments.append(2, builder.getIndexType());
+  LaunchArguments arguments = launchArguments(kernel, workspace);
+  size_t buffers = arguments.types.size();
+  arguments.types.append(2, builder.getIndexType());
   builder.setInsertionPointToEnd(module.getBody());
   function = func::FuncOp::create(builder, location, name,
-                                  builder.getFunctionType(arguments, {}));
+                                  builder.getFunctionType(arguments.types, {}));
   MLIRContext *context = builder.getContext();
   function->setAttr("tessera.launch", attributeOf(context, tiles));
-  if (hasWorkspace)
+  if (arguments.hasWorkspace)
     function->setAttr("tessera.workspace", attributeOf(context, workspace));
   for (size_t i = 0; i < buffers; ++i)
     function.setArgAttr(i, "llvm.noalias", builder.getUnitAttr());
   builder.setInsertionPointToStart(function.addEntryBlock());
-  for (int64_t argument : outputArguments)
+  for (int64_t argument : arguments.outputs)
     outputBuffers.push_back(function.getArgument(argument));
 }
 

@@ -8,6 +8,16 @@
 
 namespace tessera::lowering {
 
+/// The arguments of a kernel's launch: the inputs, the outputs that overwrite
+/// none of them, and a workspace.
+struct LaunchArguments {
+  llvm::SmallVector<mlir::Type> types;
+  llvm::SmallVector<int64_t> outputs; ///< The argument of each output.
+  bool hasWorkspace = false;          ///< The last one is the workspace.
+};
+LaunchArguments launchArguments(ir::KernelOp kernel,
+                                const runtime::SizeFormula &workspace);
+
 /// A launch function under construction. Its arguments are flat memrefs of the
 /// kernel's inputs, of the outputs that overwrite none of them and, if
 /// `workspace` is not 0, that many bytes; then the range of tiles. Both numbers

@@ -1,0 +1,21 @@
+// Chooses the emitter by the kernel's kind.
+#include "lowering/GPU/Emit.h"
+
+using namespace mlir;
+using namespace tessera::ir;
+
+namespace tessera::lowering::simt {
+
+LogicalResult emitKernel(KernelOp kernel, StringRef name, const TargetInfo &,
+                         ModuleOp module) {
+  switch (kernel.getKind()) {
+  case KernelKind::loop:
+    return emitLoop(kernel, name, module);
+  default:
+    return kernel.emitOpError("is of the kind ")
+           << stringifyKernelKind(kernel.getKind())
+           << ", which has no emitter for GPUs yet";
+  }
+}
+
+} // namespace tessera::lowering::simt
