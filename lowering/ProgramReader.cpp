@@ -4,9 +4,9 @@
 #include "dialects/Tessera/IR/Tessera.h"
 #include "lowering/Aot/InsideWeights.h"
 #include "lowering/Aot/Interface.h"
+#include "lowering/CodeGen/SourceDiagnostics.h"
 #include "mlir/Parser/Parser.h"
 #include "llvm/Support/SourceMgr.h"
-#include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
 
@@ -173,8 +173,14 @@ void chooseSizes(ModuleOp module, ArrayRef<int64_t> sizes) {
 /// Checks the symbolic dimensions, gives them sizes, and checks the program.
 LogicalResult checkProgram(ModuleOp module, SymbolSizes sizes) {
   unsigned count = ir::symbolCount(module);
-  if (count == 0)
-    return LogicalResult(stageOf(module));
+  if (count == 0) { // of which what is given for sizes may not fit
+    if (failed(stageOf(module)))
+      return failure();
+    func::FuncOp main = mainFunction(module);
+    if (auto given = sizes ? sizes(main) : SmallVector<int64_t>(); !given)
+      return main.emitError(llvm::toString(given.takeError()));
+    return success();
+  }
   ir::StandIns standIns(count);
   if (failed(ir::bindSymbols(module)))
     return failure();
@@ -208,8 +214,7 @@ OwningOpRef<ModuleOp> readProgram(llvm::MemoryBufferRef text,
   context.printOpOnDiagnostic(false);
   llvm::SourceMgr sources;
   sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBuffer(text), SMLoc());
-  llvm::raw_string_ostream os(failure.text);
-  SourceMgrDiagnosticHandler handler(sources, &context, os);
+  SourceDiagnostics handler(context, text, failure.text);
   ParserConfig config(&context, /*verifyAfterParse=*/false);
   auto module = parseSourceFile<ModuleOp>(sources, config);
   context.allowUnregisteredDialects(false);
