@@ -228,15 +228,15 @@ void Program::addGradients(ArrayRef<std::string> names) {
   end->setOperands(results);
   function.setType(builder.getFunctionType(function.getArgumentTypes(), types));
   function.setAllResultAttrs(attributes);
+  std::string text;
+  SourceDiagnostics handler(*context, {}, text);
+  if (failed(stageOf(module())))
+    fail("internal error: --grad makes no program: " + text, kInternalError);
   ir::writeSymbols(module());
   auto read = interfaceOf(function);
   if (!read)
     fail("--grad: " + llvm::toString(read.takeError()));
   ports = std::move(*read);
-  std::string text;
-  SourceDiagnostics handler(*context, {}, text);
-  if (failed(stageOf(module())))
-    fail("internal error: --grad makes no program: " + text, kInternalError);
 }
 
 } // namespace tessera::tool

@@ -27,6 +27,8 @@ static std::string fileOf(StringRef value, StringRef flag) {
 }
 
 int runRun(const Arguments &arguments) {
+  double rtol = arguments.number(OPT_rtol, 1e-5);
+  double atol = arguments.number(OPT_atol, 1e-8);
   if (!arguments.has(OPT_expect))
     arguments.refuse({OPT_rtol, OPT_atol}, "without --expect");
   Program program(arguments);
@@ -39,8 +41,6 @@ int runRun(const Arguments &arguments) {
   for (const auto &[name, value] : arguments.assignments(OPT_expect))
     expected[resultNamed(program, name, "--expect")] =
         io::readNpy(fileOf(value, "--expect"));
-  double rtol = arguments.number(OPT_rtol, 1e-5);
-  double atol = arguments.number(OPT_atol, 1e-8);
 
   std::vector<runtime::Storage> inputs = argumentValues(program, arguments);
   std::vector<runtime::Storage> results =

@@ -10,11 +10,13 @@
 #define main executable_main
 #define program executable_program
 #define tessera_tensor executable_tensor
+#define tessera_symbol executable_symbol
 #define tessera_program executable_program_type
 #include "tools/tessera/main/program_main.c"
 #undef main
 #undef program
 #undef tessera_tensor
+#undef tessera_symbol
 #undef tessera_program
 
 #include "dense.h"
@@ -42,6 +44,16 @@ SAME_FIELD(executable_tensor, tessera_tensor, bytes);
 SAME_FIELD(executable_tensor, tessera_tensor, rank);
 SAME_FIELD(executable_tensor, tessera_tensor, use);
 SAME_FIELD(executable_tensor, tessera_tensor, shape);
+SAME_FIELD(executable_tensor, tessera_tensor, symbolic_dim);
+SAME_FIELD(executable_tensor, tessera_tensor, symbol);
+SAME_FIELD(executable_tensor, tessera_tensor, coefficient);
+SAME_FIELD(executable_tensor, tessera_tensor, constant);
+
+SAME_SIZE(executable_symbol, tessera_symbol);
+SAME_FIELD(executable_symbol, tessera_symbol, name);
+SAME_FIELD(executable_symbol, tessera_symbol, least);
+SAME_FIELD(executable_symbol, tessera_symbol, most);
+SAME_FIELD(executable_symbol, tessera_symbol, range);
 
 SAME_SIZE(executable_program_type, tessera_program);
 SAME_FIELD(executable_program_type, tessera_program, name);
@@ -50,6 +62,9 @@ SAME_FIELD(executable_program_type, tessera_program, arena_bytes);
 SAME_FIELD(executable_program_type, tessera_program, arena_alignment);
 SAME_FIELD(executable_program_type, tessera_program, count);
 SAME_FIELD(executable_program_type, tessera_program, tensors);
+SAME_FIELD(executable_program_type, tessera_program, symbol_count);
+SAME_FIELD(executable_program_type, tessera_program, symbols);
+SAME_FIELD(executable_program_type, tessera_program, arena_bytes_for);
 SAME_FIELD(executable_program_type, tessera_program, run);
 _Static_assert((int)kRead == (int)TESSERA_READ &&
                    (int)kWritten == (int)TESSERA_WRITTEN,
