@@ -139,7 +139,9 @@ int main(int argc, char **argv) {
     if (code == kInternalError)
       sayReproducer();
   } catch (const std::exception &error) {
-    errs() << "tessera: error: " << error.what() << "\n";
+    StringRef text = error.what();
+    errs() << "tessera: error: "
+           << (text == "std::bad_alloc" ? "out of memory" : text) << "\n";
     code = kUserError;
   }
   outs().flush();
