@@ -1,7 +1,7 @@
 // Kernel jobs: memory cache, disk cache, then a compilation on one of several
 // threads.
 #include "lowering/CodeGen/CompileKernels.h"
-#include "lowering/CodeGen/Optimize.h"
+#include "lowering/CodeGen/SourceDiagnostics.h"
 #include "lowering/CodeGen/UserPlace.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/Transforms/Passes.h"
@@ -11,6 +11,7 @@
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/Support/DataExtractor.h"
+#include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/raw_ostream.h"
 #include <atomic>
 #include <optional>
@@ -146,14 +147,25 @@ public:
     return kernel;
   }
 
-  /// From the text of a kernel module.
-  Expected<KernelObject> compile(StringRef text, StringRef name) {
+  /// From the text of a kernel module, which may be anybody's.
+  Expected<IRModule> lowerText(MemoryBufferRef text) {
+    std::string errors;
+    mlir::OwningOpRef<mlir::ModuleOp> module;
+    {
+      SourceDiagnostics handler(context, text, errors);
+      SourceMgr sources;
+      sources.AddNewSourceBuffer(
+          MemoryBuffer::getMemBufferCopy(text.getBuffer(),
+                                         text.getBufferIdentifier()),
+          SMLoc());
+      module = mlir::parseSourceFile<mlir::ModuleOp>(
+          sources, mlir::ParserConfig(&context));
+    }
+    if (!module)
+      return textError(errors);
     diagnostics.clear();
-    auto module = mlir::parseSourceString<mlir::ModuleOp>(text, &context, name);
-    if (!module) // The text may be anybody's.
-      return textError(diagnostics.empty() ? name + ": it does not parse"
-                                           : Twine(diagnostics));
-    return compile(*module, name, [](DumpStage, StringRef) {});
+    std::vector<LaunchInfo> launches;
+    return lower(*module, text.getBufferIdentifier(), launches);
   }
 
 private:
@@ -434,18 +446,9 @@ compileKernelBitcode(ArrayRef<KernelJob> jobs,
   return kernels;
 }
 
-Expected<KernelObject> compileLoops(StringRef text,
-                                    const KernelCompileOptions &options) {
-  KernelCompileOptions silent = options;
-  silent.dump = nullptr;
-  return Worker(silent).compile(text, "the kernel module");
-}
-
-Expected<std::string> compileIR(StringRef text, const TargetInfo &target) {
-  Expected<IRModule> ir = parseIR(text);
-  if (!ir)
-    return ir.takeError();
-  return emitObject(std::move(*ir), target);
+Expected<IRModule> lowerLoops(MemoryBufferRef text,
+                              const KernelCompileOptions &options) {
+  return Worker(options).lowerText(text);
 }
 
 } // namespace tessera::lowering
