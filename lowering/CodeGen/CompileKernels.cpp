@@ -1,13 +1,11 @@
 // Kernel jobs: memory cache, disk cache, then a compilation on one of several
 // threads.
 #include "lowering/CodeGen/CompileKernels.h"
+#include "lowering/CodeGen/DebugLines.h"
 #include "lowering/CodeGen/SourceDiagnostics.h"
-#include "lowering/CodeGen/UserPlace.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/LLVMIR/Transforms/Passes.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Parser/Parser.h"
-#include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/Support/DataExtractor.h"
@@ -53,6 +51,8 @@ std::string encode(const KernelObject &object) {
     number(launch.buffers);
     number(launch.workspaceBytes);
     number(launch.takesDims);
+    number(launch.threads);
+    number(launch.sharedBytes);
     for (const auto *terms : {&launch.tileTerms, &launch.workspaceTerms}) {
       number(static_cast<int64_t>(terms->size()));
       for (const runtime::SizeFormula::Term &term : *terms)
@@ -83,6 +83,8 @@ std::optional<KernelObject> decode(StringRef bytes) {
     launch.buffers = number();
     launch.workspaceBytes = number();
     launch.takesDims = number();
+    launch.threads = number();
+    launch.sharedBytes = number();
     for (auto *terms : {&launch.tileTerms, &launch.workspaceTerms}) {
       int64_t left = number();
       for (; left > 0 && at; --left) {
@@ -187,7 +189,7 @@ private:
             lowerKernelModule(module, options.target, lower, &launches)))
       return failure(name, "it cannot be lowered");
     if (options.debugInfo)
-      addDebugScopes(module);
+      addDebugLines(module);
     Expected<IRModule> ir = translateToIR(module);
     if (!ir)
       return ir.takeError();
@@ -216,20 +218,6 @@ private:
       return bytes.takeError();
     object.bytes = std::move(*bytes);
     return object;
-  }
-
-  /// Locations become line tables where functions have a scope. Of each the
-  /// user's line is kept: upstream's pass does not bear all kinds of locations.
-  void addDebugScopes(mlir::ModuleOp module) {
-    module->walk([&](mlir::Operation *op) {
-      if (mlir::FileLineColLoc place = userPlace(op->getLoc()))
-        op->setLoc(place);
-    });
-    mlir::LLVM::DIScopeForLLVMFuncOpPassOptions scopes;
-    scopes.emissionKind = mlir::LLVM::DIEmissionKind::LineTablesOnly;
-    mlir::PassManager passes(&context);
-    passes.addPass(mlir::LLVM::createDIScopeForLLVMFuncOpPass(scopes));
-    (void)passes.run(module); // without scopes there are no lines, and no harm
   }
 
   Error failure(const Twine &name, StringRef otherwise) {
