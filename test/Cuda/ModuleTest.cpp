@@ -1,6 +1,8 @@
 // Loading of code, launches and graphs.
 #include "test/Cuda/Fixture.h"
 
+#include <thread>
+
 using namespace tessera::test;
 
 using CudaModuleTest = CudaTest;
@@ -160,4 +162,30 @@ TEST_F(CudaGraphTest, enqueue) {
                         Copy{y.get(), x.get(), 400}};
   enqueue(gpu.stream(), commands);
   EXPECT_EQ(download(y, gpu.stream()), numbers(100, 1));
+}
+
+// Threads share a GPU and a module; each has a stream and a graph.
+TEST_F(CudaGraphTest, threads) {
+  Gpu gpu(0);
+  Module module(gpu, {"", kPtx}, "kernels");
+  Kernel kernel = module.kernel("add_one");
+  auto body = [&](float first) {
+    Stream stream(gpu);
+    Graph graph(gpu);
+    for (int round = 0; round < 20; ++round) {
+      Memory x(gpu, 4000, stream), y(gpu, 4000, stream);
+      upload(x, numbers(1000, first), stream);
+      Command commands[] = {addOne(kernel, x), Copy{y.get(), x.get(), 4000},
+                            addOne(kernel, y)};
+      graph.run(stream, commands);
+      launch(stream, addOne(kernel, y));
+      EXPECT_EQ(download(y, stream), numbers(1000, first + 3));
+    }
+    EXPECT_EQ(graph.recordings(), 1u);
+  };
+  std::vector<std::thread> threads;
+  for (float first : {1.0f, 2.0f, 3.0f, 4.0f})
+    threads.emplace_back(body, first);
+  for (std::thread &thread : threads)
+    thread.join();
 }
