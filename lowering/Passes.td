@@ -115,7 +115,8 @@ def LowerToNVVMPass : Pass<"tessera-lower-to-nvvm", "::mlir::ModuleOp"> {
   }];
   let options = [Option<"arch", "arch", "std::string", "\"sm_80\"", "The GPU architecture">];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect", "::mlir::cf::ControlFlowDialect",
-                           "::mlir::affine::AffineDialect", "::mlir::ub::UBDialect"];
+                           "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
+                           "::mlir::scf::SCFDialect", "::mlir::ub::UBDialect", "::mlir::vector::VectorDialect"];
 }
 
 #endif

@@ -8,7 +8,7 @@
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/InitLLVM.h"
-#include <chrono>
+#include <ctime>
 
 using namespace llvm;
 using namespace tessera::lowering;
@@ -93,13 +93,13 @@ Error check(const TargetInfo &target) {
   return faults;
 }
 
-/// Prints the least of several times, past the caches, once all is warm.
+/// Prints the least of several times, past the caches, once all is warm: of the
+/// processor, since other programs may be running.
 Error time(const TargetInfo &target) {
   double least = 1e9, leastCubin = 1e9;
-  auto milliseconds = [start = std::chrono::steady_clock::now()]() mutable {
-    auto now = std::chrono::steady_clock::now();
-    double passed =
-        std::chrono::duration<double, std::milli>(now - start).count();
+  auto milliseconds = [start = std::clock()]() mutable {
+    std::clock_t now = std::clock();
+    double passed = 1e3 * double(now - start) / CLOCKS_PER_SEC;
     start = now;
     return passed;
   };
