@@ -56,6 +56,12 @@ public:
     return textError("GPU kernel: " + (text.empty() ? otherwise : text));
   }
 
+  /// An error of a later stage, with what MLIR said.
+  Error with(Error error) const {
+    return text.empty() ? std::move(error)
+                        : textError(toString(std::move(error)) + ": " + text);
+  }
+
 private:
   std::string text;
   mlir::ScopedDiagnosticHandler handler;
@@ -129,7 +135,7 @@ Expected<GpuCode> compileGpuKernel(mlir::ModuleOp module,
   Expected<std::string> ptx =
       emitPTX(module, options.target, options.dump ? &ir : nullptr);
   if (!ptx)
-    return ptx.takeError();
+    return diagnostics.with(ptx.takeError());
   code.ptx = std::move(*ptx);
   dump("llvm", ir);
   dump("ptx", code.ptx);
