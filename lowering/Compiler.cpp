@@ -213,8 +213,11 @@ private:
     for (Stage next : {Stage::tensor, Stage::kernels, Stage::plan}) {
       if (next <= *stage || next > last)
         continue;
-      if (failed(advance(next)))
+      if (failed(advance(next))) {
+        error = "internal error: the " + nameOf(next).str() +
+                " stage cannot be made: " + error;
         return failure();
+      }
       observeModule(next);
     }
     return success();
@@ -286,10 +289,10 @@ LogicalResult lowerTo(ModuleOp module, Stage last,
   return Compilation(module, options, none, error).runTo(last);
 }
 
-llvm::Expected<std::string> compileKernel(StringRef text, Stage stage,
-                                          const TargetInfo &target) {
+llvm::Expected<IRModule> readKernel(llvm::MemoryBufferRef text, Stage stage,
+                                    const TargetInfo &target) {
   if (stage == Stage::llvm)
-    return compileIR(text, target);
+    return parseIR(text.getBuffer(), text.getBufferIdentifier());
   if (stage != Stage::loops)
     return llvm::createStringError("a kernel is compiled from its loops stage "
                                    "or its llvm stage, not from the " +
@@ -297,10 +300,16 @@ llvm::Expected<std::string> compileKernel(StringRef text, Stage stage,
   KernelCompileOptions options;
   options.target = target;
   options.expandMath = expandKernelMath;
-  auto object = compileLoops(text, options);
-  if (!object)
-    return object.takeError();
-  return std::move(object->bytes);
+  return lowerLoops(text, options);
+}
+
+llvm::Expected<std::string> compileKernel(llvm::MemoryBufferRef text,
+                                          Stage stage,
+                                          const TargetInfo &target) {
+  auto ir = readKernel(text, stage, target);
+  if (!ir)
+    return ir.takeError();
+  return emitObject(std::move(*ir), target);
 }
 
 } // namespace tessera::lowering

@@ -3,9 +3,10 @@
 #ifndef TESSERA_LOWERING_COMPILER_H
 #define TESSERA_LOWERING_COMPILER_H
 
-#include "lowering/CodeGen/Target.h"
+#include "lowering/CodeGen/Optimize.h"
 #include "lowering/Stage.h"
 #include "llvm/Support/Error.h"
+#include "llvm/Support/MemoryBufferRef.h"
 #include <functional>
 #include <memory>
 #include <optional>
@@ -57,8 +58,13 @@ llvm::LogicalResult lowerTo(mlir::ModuleOp module, Stage last,
                             const ProgramOptions &options, std::string &error);
 
 /// Carries on from a kernel's file of a dump, in the loops or the LLVM stage,
-/// to the object that the dumped compilation made of it for this target.
-llvm::Expected<std::string> compileKernel(llvm::StringRef text, Stage stage,
+/// to optimised LLVM IR for this target. What is wrong with the text, which may
+/// be anybody's, is an error with its name and the line.
+llvm::Expected<IRModule> readKernel(llvm::MemoryBufferRef text, Stage stage,
+                                    const TargetInfo &target);
+/// And on to the object that the dumped compilation made of it.
+llvm::Expected<std::string> compileKernel(llvm::MemoryBufferRef text,
+                                          Stage stage,
                                           const TargetInfo &target);
 
 } // namespace tessera::lowering

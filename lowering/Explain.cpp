@@ -107,62 +107,60 @@ static std::string linesOf(Location loc) {
 }
 
 namespace {
-class Page {
+/// A value that a kernel reads or writes.
+struct Access {
+  std::string type, place;
+};
+
+/// What there is to say of a kernel.
+struct Description {
+  std::string name, lines, sameAs;
+  SmallVector<StringRef> ops;
+  std::vector<Access> reads, writes;
+  Cost cost;
+  SmallVector<StringRef> reasons;
+};
+
+class Describer {
 public:
-  Page(func::FuncOp function, ArrayRef<KernelTime> times)
-      : function(function), times(times), out(page) {
+  explicit Describer(func::FuncOp function) : function(function) {
     for (BlockArgument argument : function.getArguments())
       where[argument] = "argument " + std::to_string(argument.getArgNumber());
   }
 
-  std::string write() {
-    auto kernels = llvm::to_vector(function.getOps<KernelOp>());
-    int64_t arena =
-        function->getAttrOfType<IntegerAttr>("tessera.arena").getInt();
-    out << counted(function.getNumArguments(), "argument") << ", "
-        << counted(function.getNumResults(), "result") << ", "
-        << counted(kernels.size(), "kernel") << ", " << text(costOf(function))
-        << ", an arena of " << counted(arena, "byte") << "\n";
-    for (auto [i, kernel, job] : llvm::enumerate(kernels, jobs()))
-      describe(kernel, job, i < times.size() ? &times[i] : nullptr);
-    return std::move(page);
+  std::vector<Description> kernels() {
+    std::vector<Description> all;
+    // Names and keys as the compilation gives them.
+    for (auto [kernel, job] :
+         llvm::zip_equal(function.getOps<KernelOp>(), kernelJobs(function, {})))
+      all.push_back(describe(kernel, job));
+    return all;
   }
 
 private:
-  /// Names and keys as the compilation gives them.
-  std::vector<KernelJob> jobs() { return kernelJobs(function, {}); }
-
-  void describe(KernelOp kernel, const KernelJob &job, const KernelTime *time) {
-    out << "\n" << job.name;
-    if (std::string lines = linesOf(kernel.getLoc()); !lines.empty())
-      out << " (" << lines << ")";
+  Description describe(KernelOp kernel, const KernelJob &job) {
+    Description is;
+    is.name = job.name;
+    is.lines = linesOf(kernel.getLoc());
     auto [first, isNew] = firstOfKey.try_emplace(job.key, job.name);
     if (!isNew)
-      out << ", the same code as " << first->second;
-    SmallVector<StringRef> ops;
+      is.sameAs = first->second;
     for (Operation &op : kernel.getBody().front().without_terminator())
-      ops.push_back(op.getName().stripDialect());
-    out << "\n  computes " << llvm::join(ops, ", ") << "\n";
+      is.ops.push_back(op.getName().stripDialect());
     for (Value input : kernel.getInputs())
-      out << "  reads    " << typeText(input.getType()) << ", "
-          << placeOf(input) << "\n";
+      is.reads.push_back({typeText(input.getType()), placeOf(input)});
     for (auto [output, place] :
          llvm::zip_equal(kernel.getOutputs(),
                          kernel.getPlaces()->getAsRange<PlaceAttr>())) {
       where[output] =
           (place.getSpace() == Space::result ? "result " : "arena at ") +
           grouped(place.getOffset());
-      out << "  writes   " << typeText(output.getType()) << ", "
-          << where[output] << "\n";
+      is.writes.push_back({typeText(output.getType()), where[output]});
     }
-    out << "  costs    " << text(costOf(kernel)) << "\n";
-    if (time)
-      out << llvm::format("  takes    %.3g us, %.2f of what the %s allows\n",
-                          time->seconds * 1e6, time->fraction,
-                          time->boundByMemory ? "memory" : "arithmetic");
+    is.cost = costOf(kernel);
     if (auto reasons = kernel.getReasons())
-      for (StringRef reason : reasons->getAsValueRange<StringAttr>())
-        out << "  because  " << reason << "\n";
+      is.reasons = llvm::to_vector(reasons->getAsValueRange<StringAttr>());
+    return is;
   }
 
   std::string placeOf(Value value) {
@@ -172,16 +170,90 @@ private:
   }
 
   func::FuncOp function;
-  ArrayRef<KernelTime> times;
-  std::string page;
-  llvm::raw_string_ostream out;
   llvm::DenseMap<Value, std::string> where;
   llvm::StringMap<std::string> firstOfKey;
 };
 } // namespace
 
+static int64_t arenaOf(func::FuncOp function) {
+  return function->getAttrOfType<IntegerAttr>("tessera.arena").getInt();
+}
+
+static void print(llvm::raw_ostream &out, const Description &kernel,
+                  const KernelTime *time) {
+  out << "\n" << kernel.name;
+  if (!kernel.lines.empty())
+    out << " (" << kernel.lines << ")";
+  if (!kernel.sameAs.empty())
+    out << ", the same code as " << kernel.sameAs;
+  out << "\n  computes " << llvm::join(kernel.ops, ", ") << "\n";
+  for (const Access &read : kernel.reads)
+    out << "  reads    " << read.type << ", " << read.place << "\n";
+  for (const Access &write : kernel.writes)
+    out << "  writes   " << write.type << ", " << write.place << "\n";
+  out << "  costs    " << text(kernel.cost) << "\n";
+  if (time)
+    out << llvm::format("  takes    %.3g us, %.2f of what the %s allows\n",
+                        time->seconds * 1e6, time->fraction,
+                        time->boundByMemory ? "memory" : "arithmetic");
+  for (StringRef reason : kernel.reasons)
+    out << "  because  " << reason << "\n";
+}
+
 std::string explain(func::FuncOp function, ArrayRef<KernelTime> times) {
-  return Page(function, times).write();
+  std::vector<Description> kernels = Describer(function).kernels();
+  std::string page;
+  llvm::raw_string_ostream out(page);
+  out << counted(function.getNumArguments(), "argument") << ", "
+      << counted(function.getNumResults(), "result") << ", "
+      << counted(kernels.size(), "kernel") << ", " << text(costOf(function))
+      << ", an arena of " << counted(arenaOf(function), "byte") << "\n";
+  for (auto [i, kernel] : llvm::enumerate(kernels))
+    print(out, kernel, i < times.size() ? &times[i] : nullptr);
+  return page;
+}
+
+//===-- The same as JSON --===//
+
+static llvm::json::Value jsonOf(int64_t size) {
+  return isSymbolic(size) ? llvm::json::Value(sizeText(size))
+                          : llvm::json::Value(size);
+}
+
+static llvm::json::Array jsonOf(ArrayRef<Access> accesses) {
+  llvm::json::Array array;
+  for (const Access &access : accesses)
+    array.push_back(
+        llvm::json::Object{{"type", access.type}, {"place", access.place}});
+  return array;
+}
+
+llvm::json::Object explainAsJson(func::FuncOp function,
+                                 ArrayRef<KernelTime> times) {
+  llvm::json::Array kernels;
+  for (auto [i, kernel] : llvm::enumerate(Describer(function).kernels())) {
+    llvm::json::Object object{{"name", kernel.name},
+                              {"lines", kernel.lines},
+                              {"computes", llvm::json::Array(kernel.ops)},
+                              {"reads", jsonOf(kernel.reads)},
+                              {"writes", jsonOf(kernel.writes)},
+                              {"flops", jsonOf(kernel.cost.flops)},
+                              {"bytes", jsonOf(kernel.cost.bytes)},
+                              {"because", llvm::json::Array(kernel.reasons)}};
+    if (!kernel.sameAs.empty())
+      object["same_code_as"] = kernel.sameAs;
+    if (i < times.size()) {
+      object["us"] = times[i].seconds * 1e6;
+      object["fraction"] = times[i].fraction;
+      object["bound_by"] = times[i].boundByMemory ? "memory" : "arithmetic";
+    }
+    kernels.push_back(std::move(object));
+  }
+  Cost cost = costOf(function);
+  return llvm::json::Object{{"flops", jsonOf(cost.flops)},
+                            {"bytes", jsonOf(cost.bytes)},
+                            {"arena", jsonOf(arenaOf(function))},
+                            {"kernels", std::move(kernels)}};
 }
 
 } // namespace tessera::lowering

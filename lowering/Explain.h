@@ -4,6 +4,7 @@
 
 #include "dialects/Tessera/IR/Tessera.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/Support/JSON.h"
 #include <string>
 
 namespace tessera::lowering {
@@ -37,6 +38,11 @@ struct KernelTime {
 /// With `times`, one for each kernel, also how long it took.
 std::string explain(mlir::func::FuncOp function,
                     llvm::ArrayRef<KernelTime> times = {});
+
+/// The same as data: the sums, and an array "kernels". Sizes are numbers, or
+/// texts where they depend on symbols.
+llvm::json::Object explainAsJson(mlir::func::FuncOp function,
+                                 llvm::ArrayRef<KernelTime> times = {});
 
 } // namespace tessera::lowering
 

@@ -2,11 +2,14 @@
 #include "lowering/Passes.h"
 #include "dialects/Tessera/IR/Symbols.h"
 #include "dialects/Tessera/IR/Tessera.h"
+#include "lowering/CodeGen/GpuTarget.h"
+#include "lowering/GPU/LowerToNVVM.h"
 #include "lowering/Math/ExpandMath.h"
 #include "lowering/Pipeline.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -23,6 +26,7 @@ namespace tessera::lowering {
 #define GEN_PASS_DEF_TOPLANPASS
 #define GEN_PASS_DEF_TOLOOPSPASS
 #define GEN_PASS_DEF_TOLLVMPASS
+#define GEN_PASS_DEF_LOWERTONVVMPASS
 #include "lowering/Passes.h.inc"
 
 /// Checks that the module is in the stage `from`, and leads it to the next.
@@ -103,6 +107,21 @@ struct ToLLVMPass : impl::ToLLVMPassBase<ToLLVMPass> {
     FailureOr<TargetInfo> target = targetOf(cpu, module);
     LowerOptions options{expandKernelMath, ""};
     if (failed(target) || failed(lowerKernelModule(module, *target, options)))
+      signalPassFailure();
+  }
+};
+
+struct LowerToNVVMPass : impl::LowerToNVVMPassBase<LowerToNVVMPass> {
+  using LowerToNVVMPassBase::LowerToNVVMPassBase;
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    auto target = gpuTargetFor(arch);
+    if (!target) {
+      module.emitError(llvm::toString(target.takeError()));
+      return signalPassFailure();
+    }
+    LowerOptions options{expandKernelMath, ""};
+    if (failed(lowerGpuModule(module, *target, options)))
       signalPassFailure();
   }
 };

@@ -97,4 +97,26 @@ def ToLLVMPass : Pass<"tessera-to-llvm", "::mlir::ModuleOp"> {
                            "::mlir::affine::AffineDialect", "::mlir::ub::UBDialect"];
 }
 
+def LowerToNVVMPass : Pass<"tessera-lower-to-nvvm", "::mlir::ModuleOp"> {
+  let summary = "A GPU kernel module to the LLVM and NVVM dialects";
+  let description = [{
+    Expands math functions, checks the contract of kernel modules, and lowers the kernels of one gpu.module to the form
+    that PTX is made of and that the emulator runs: a plain module of llvm.func.
+
+    ```mlir
+    gpu.module @kernels {
+      gpu.func @loop(%a: memref<8xf32>, %n: index) kernel attributes {known_block_size = array<i32: 256, 1, 1>}
+    }
+    ```
+    becomes
+    ```mlir
+    llvm.func @loop(%a: !llvm.ptr, %n: i64) attributes {gpu.kernel, nvvm.kernel, nvvm.maxntid = array<i32: 256, 1, 1>}
+    ```
+  }];
+  let options = [Option<"arch", "arch", "std::string", "\"sm_80\"", "The GPU architecture">];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect", "::mlir::cf::ControlFlowDialect",
+                           "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
+                           "::mlir::scf::SCFDialect", "::mlir::ub::UBDialect", "::mlir::vector::VectorDialect"];
+}
+
 #endif

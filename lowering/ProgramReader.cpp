@@ -4,9 +4,11 @@
 #include "dialects/Tessera/IR/Tessera.h"
 #include "lowering/Aot/InsideWeights.h"
 #include "lowering/Aot/Interface.h"
+#include "lowering/CodeGen/SourceDiagnostics.h"
 #include "mlir/Parser/Parser.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/Support/SourceMgr.h"
-#include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
 
@@ -44,15 +46,66 @@ private:
       at = std::min(text.find('\n', at), text.size()) - 1;
       return true;
     }
+    if (c == '#' || c == '!')
+      return alias();
     if (c == '(' || c == '[' || c == '{' || c == '<')
-      return ++nesting <= kMostNesting ||
-             fail("brackets are nested more than " + Twine(kMostNesting) +
-                  " deep");
+      return deepen(++nesting);
     bool isArrow = c == '>' && at > 0 && text[at - 1] == '-';
     if ((c == ')' || c == ']' || c == '}' || c == '>') && !isArrow &&
         nesting > 0)
       --nesting;
     return true;
+  }
+
+  /// What the definition of an alias stands for.
+  struct Expansion {
+    int depth = 0;
+    size_t bytes = 0;
+  };
+
+  /// `#name` or `!name`: a definition at the beginning of a line, else a use.
+  bool alias() {
+    size_t end = text.find_if_not(
+        [](char c) {
+          return llvm::isAlnum(c) || StringRef("_$.-").contains(c);
+        },
+        at + 1);
+    StringRef word = text.slice(at, end);
+    if (at == lineStart &&
+        text.substr(at + word.size()).ltrim(' ').starts_with("=")) {
+      finishAlias();
+      defined = word;
+      definedAt = at;
+      base = nesting;
+      at += word.size() - 1;
+      return true;
+    }
+    at += word.size() - 1;
+    auto used = aliases.find(word);
+    if (used == aliases.end())
+      return true;
+    if (!defined.empty()) {
+      current.bytes += used->second.bytes;
+      expandedBytes += used->second.bytes;
+    }
+    if (expandedBytes > kMostProgramBytes)
+      return fail("aliases stand for more than " + Twine(kMostProgramBytes) +
+                  " bytes");
+    return deepen(nesting + used->second.depth + 1);
+  }
+
+  bool deepen(int depth) {
+    current.depth = std::max(current.depth, depth - base);
+    return depth <= kMostNesting || fail("brackets are nested more than " +
+                                         Twine(kMostNesting) + " deep");
+  }
+
+  /// The definition that ends here is complete, if there is one.
+  void finishAlias() {
+    if (!defined.empty())
+      aliases[defined] = {current.depth, current.bytes + (at - definedAt)};
+    defined = "";
+    current = {};
   }
 
   bool skipString() {
@@ -74,6 +127,8 @@ private:
   bool newLine() {
     if (!checkLine())
       return false;
+    if (nesting <= base)
+      finishAlias();
     ++line;
     lineStart = at + 1;
     stringBytes = 0;
@@ -92,6 +147,12 @@ private:
   size_t at = 0, lineStart = 0, stringBytes = 0;
   int64_t line = 1;
   int nesting = 0;
+  // Aliases, and the one that is being defined.
+  llvm::StringMap<Expansion> aliases;
+  StringRef defined;
+  size_t definedAt = 0, expandedBytes = 0;
+  Expansion current;
+  int base = 0; ///< the nesting where it begins
 };
 
 /// "FILE:LINE:COLUMN: error: " for a location of the file.
@@ -173,8 +234,16 @@ void chooseSizes(ModuleOp module, ArrayRef<int64_t> sizes) {
 /// Checks the symbolic dimensions, gives them sizes, and checks the program.
 LogicalResult checkProgram(ModuleOp module, SymbolSizes sizes) {
   unsigned count = ir::symbolCount(module);
-  if (count == 0)
-    return LogicalResult(stageOf(module));
+  if (count == 0) { // of which what is given for sizes may not fit
+    if (failed(stageOf(module)))
+      return failure();
+    if (!sizes)
+      return success();
+    func::FuncOp main = mainFunction(module);
+    if (auto given = sizes(main); !given)
+      return main.emitError(llvm::toString(given.takeError()));
+    return success();
+  }
   ir::StandIns standIns(count);
   if (failed(ir::bindSymbols(module)))
     return failure();
@@ -208,8 +277,7 @@ OwningOpRef<ModuleOp> readProgram(llvm::MemoryBufferRef text,
   context.printOpOnDiagnostic(false);
   llvm::SourceMgr sources;
   sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBuffer(text), SMLoc());
-  llvm::raw_string_ostream os(failure.text);
-  SourceMgrDiagnosticHandler handler(sources, &context, os);
+  SourceDiagnostics handler(context, text, failure.text);
   ParserConfig config(&context, /*verifyAfterParse=*/false);
   auto module = parseSourceFile<ModuleOp>(sources, config);
   context.allowUnregisteredDialects(false);

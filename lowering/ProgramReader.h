@@ -23,7 +23,9 @@ constexpr size_t kMostLineBytes = size_t(1) << 20;
 constexpr int kMostNesting = 200;
 
 /// An error, as a diagnostic on `name`, unless the text is within the bounds
-/// above: it looks at brackets, strings and comments alone.
+/// above: it looks at brackets, strings, comments and aliases alone. What an
+/// alias stands for counts as if it were written out, since attributes, types
+/// and locations are walked and printed as trees.
 bool isWithinBounds(llvm::StringRef text, llvm::StringRef name,
                     std::string &error);
 

@@ -73,6 +73,23 @@ static LogicalResult verifyPrimitives(Block &block, Stage stage) {
   return success();
 }
 
+/// What the emitter of a kernel's kind is written for.
+static LogicalResult verifyKind(KernelOp kernel) {
+  Block &body = kernel.getBody().front();
+  bool isProduct = kernel.getKind() == KernelKind::gemm;
+  auto products = body.getOps<DotGeneralOp>();
+  if (std::distance(products.begin(), products.end()) != isProduct)
+    return kernel.emitOpError(isProduct ? "of the kind gemm holds one product"
+                                        : "holds a product, which only one of "
+                                          "the kind gemm does");
+  bool isReduction = kernel.getKind() == KernelKind::row_reduce ||
+                     kernel.getKind() == KernelKind::col_reduce;
+  if (isReduction && body.getOps<ReduceOp>().empty())
+    return kernel.emitOpError("of the kind ")
+           << stringifyKernelKind(kernel.getKind()) << " holds a reduction";
+  return success();
+}
+
 static LogicalResult verifyKernels(func::FuncOp function) {
   for (Operation &op : function.getBody().front().without_terminator()) {
     if (isa<ReshapeOp>(op))
@@ -81,7 +98,8 @@ static LogicalResult verifyKernels(func::FuncOp function) {
     if (!kernel)
       return op.emitOpError("stands outside the kernels: the kernels stage "
                             "holds only kernels and reshapes there");
-    if (failed(verifyPrimitives(kernel.getBody().front(), Stage::kernels)))
+    if (failed(verifyPrimitives(kernel.getBody().front(), Stage::kernels)) ||
+        failed(verifyKind(kernel)))
       return failure();
   }
   return success();

@@ -15,7 +15,8 @@ namespace tessera::runtime {
   X(Cpu, "CPU", "the CPU to compile for: x86-64-v3, znver3, native")           \
   X(Fuse, "FUSE", "0 switches fusion off")                                     \
   X(Threads, "THREADS", "how many threads compute")                            \
-  X(Profile, "PROFILE", "a file for a Chrome trace of the calls")
+  X(Profile, "PROFILE", "a file for a Chrome trace of the calls")              \
+  X(CudaDriver, "CUDA_DRIVER", "the CUDA driver to load, not libcuda.so.1")
 
 enum class Variable : uint8_t {
 #define X(id, name, help) id,

@@ -96,7 +96,28 @@ std::string readFile(const std::string &path, size_t maxBytes) {
   return bytes;
 }
 
+// A device or a pipe, which a rename would replace by a file. A folder is none:
+// there the rename fails.
+static bool isStream(const std::string &path) {
+  struct stat info;
+  return ::stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode) &&
+         !S_ISDIR(info.st_mode);
+}
+
+static void writeStream(const std::string &path, std::string_view bytes) {
+  FileDescriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+  if (file.fd < 0)
+    fail("cannot write", path, errno);
+  int error = writeAll(file.fd, bytes);
+  if (file.close() != 0 && !error)
+    error = errno;
+  if (error)
+    fail("cannot write", path, error);
+}
+
 void writeFileAtomic(const std::string &path, std::string_view bytes) {
+  if (isStream(path))
+    return writeStream(path, bytes);
   std::string temporary = temporaryName(path);
   // A leftover of a process that died under the same number may be replaced.
   ::unlink(temporary.c_str());

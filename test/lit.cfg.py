@@ -41,6 +41,16 @@ for name, candidates in (("%cc", ("cc", "clang-22")), ("%cxx", ("c++", "clang++-
 if shutil.which("qemu-aarch64"):
     config.available_features.add("qemu-aarch64")
 
+# NVIDIA's assembler and linker, which turn PTX into machine code without a GPU.
+cuda = [pathlib.Path(os.environ[name]) for name in ("CUDA_HOME", "CUDA_PATH") if os.environ.get(name)] + [pathlib.Path("/usr/local/cuda")]
+for name in ("CUDA_HOME", "CUDA_PATH", "LD_LIBRARY_PATH", "TESSERA_CUDA_DRIVER"):
+    if name in os.environ:
+        config.environment[name] = os.environ[name]
+if shutil.which("ptxas") or any((root / "bin/ptxas").is_file() for root in cuda):
+    config.available_features.add("ptxas")
+if any(next(root.glob("lib*/libnvJitLink.so*"), None) for root in cuda):
+    config.available_features.add("nvjitlink")
+
 # `REQUIRES: avx2` and the like: what this processor can run. `REQUIRES: all`: slow, only with ./dev test --all.
 config.available_features.add(platform.machine())
 try:

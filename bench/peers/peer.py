@@ -321,7 +321,9 @@ def main():
         os.environ.pop(variable, None)
 
     known = json.loads((pathlib.Path(__file__).resolve().parent.parent / "rows.json").read_text())
-    known = [row for row, what in known.items() if "beside" not in what]  # those have no program of their own
+    # Rows beside another's have no program of their own: where they are wanted, so is the other.
+    wanted = {what.get("beside", row) for row, what in known.items() if wanted.search(row)}
+    known = [row for row, what in known.items() if "beside" not in what]
     assert set(known) == set(PROGRAMS) | {TRAIN, INFER}, "rows.json and the programs here must name the same rows"
     warnings.simplefilter("ignore")  # the peers' remarks about their own settings
     peer = make_peer(name, threads)
@@ -329,7 +331,7 @@ def main():
     results = {}
     # Training comes first: its first call is to find the process as a user's program would.
     for row in [TRAIN, *(row for row in known if row != TRAIN)]:
-        if not wanted.search(row):
+        if row not in wanted:
             continue
         if row == TRAIN and not hasattr(peer, "prepare_training"):
             continue

@@ -247,8 +247,4 @@ Expected<AotProgram> compileAhead(mlir::ModuleOp module,
   return AheadOfTime(module, options).run();
 }
 
-Expected<std::string> objectOf(AotProgram &program) {
-  return emitObject(std::move(program.code), program.machine);
-}
-
 } // namespace tessera::lowering

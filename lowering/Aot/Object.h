@@ -57,9 +57,6 @@ struct AotProgram {
 llvm::Expected<AotProgram> compileAhead(mlir::ModuleOp module,
                                         const AotOptions &options);
 
-/// The program's ELF object; uses `code` up.
-llvm::Expected<std::string> objectOf(AotProgram &program);
-
 /// A page on what an object consists of: the bytes of code of each function,
 /// of constants, and of line tables, which are not loaded.
 llvm::Expected<std::string> sizeReport(llvm::StringRef object);

@@ -21,7 +21,7 @@ using namespace llvm;
 
 namespace tessera::lowering {
 
-Expected<std::string> assemble(StringRef text, const TargetInfo &info) {
+Expected<std::string> assemble(MemoryBufferRef text, const TargetInfo &info) {
   Expected<const Target *> found = llvmTargetOf(info);
   if (!found)
     return found.takeError();
@@ -35,7 +35,8 @@ Expected<std::string> assemble(StringRef text, const TargetInfo &info) {
         diagnostic.print(nullptr, os, /*ShowColors=*/false);
       },
       &errors);
-  sources.AddNewSourceBuffer(MemoryBuffer::getMemBufferCopy(text, "<assembly>"),
+  sources.AddNewSourceBuffer(MemoryBuffer::getMemBufferCopy(
+                                 text.getBuffer(), text.getBufferIdentifier()),
                              SMLoc());
   MCTargetOptions options;
   std::unique_ptr<MCRegisterInfo> registers(target.createMCRegInfo(triple));

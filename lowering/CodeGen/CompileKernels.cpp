@@ -1,16 +1,15 @@
 // Kernel jobs: memory cache, disk cache, then a compilation on one of several
 // threads.
 #include "lowering/CodeGen/CompileKernels.h"
-#include "lowering/CodeGen/Optimize.h"
-#include "lowering/CodeGen/UserPlace.h"
+#include "lowering/CodeGen/DebugLines.h"
+#include "lowering/CodeGen/SourceDiagnostics.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/LLVMIR/Transforms/Passes.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Parser/Parser.h"
-#include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/Support/DataExtractor.h"
+#include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/raw_ostream.h"
 #include <atomic>
 #include <optional>
@@ -52,6 +51,8 @@ std::string encode(const KernelObject &object) {
     number(launch.buffers);
     number(launch.workspaceBytes);
     number(launch.takesDims);
+    number(launch.threads);
+    number(launch.sharedBytes);
     for (const auto *terms : {&launch.tileTerms, &launch.workspaceTerms}) {
       number(static_cast<int64_t>(terms->size()));
       for (const runtime::SizeFormula::Term &term : *terms)
@@ -82,6 +83,8 @@ std::optional<KernelObject> decode(StringRef bytes) {
     launch.buffers = number();
     launch.workspaceBytes = number();
     launch.takesDims = number();
+    launch.threads = number();
+    launch.sharedBytes = number();
     for (auto *terms : {&launch.tileTerms, &launch.workspaceTerms}) {
       int64_t left = number();
       for (; left > 0 && at; --left) {
@@ -146,14 +149,25 @@ public:
     return kernel;
   }
 
-  /// From the text of a kernel module.
-  Expected<KernelObject> compile(StringRef text, StringRef name) {
+  /// From the text of a kernel module, which may be anybody's.
+  Expected<IRModule> lowerText(MemoryBufferRef text) {
+    std::string errors;
+    mlir::OwningOpRef<mlir::ModuleOp> module;
+    {
+      SourceDiagnostics handler(context, text, errors);
+      SourceMgr sources;
+      sources.AddNewSourceBuffer(
+          MemoryBuffer::getMemBufferCopy(text.getBuffer(),
+                                         text.getBufferIdentifier()),
+          SMLoc());
+      module = mlir::parseSourceFile<mlir::ModuleOp>(
+          sources, mlir::ParserConfig(&context));
+    }
+    if (!module)
+      return textError(errors);
     diagnostics.clear();
-    auto module = mlir::parseSourceString<mlir::ModuleOp>(text, &context, name);
-    if (!module) // The text may be anybody's.
-      return textError(diagnostics.empty() ? name + ": it does not parse"
-                                           : Twine(diagnostics));
-    return compile(*module, name, [](DumpStage, StringRef) {});
+    std::vector<LaunchInfo> launches;
+    return lower(*module, text.getBufferIdentifier(), launches);
   }
 
 private:
@@ -175,7 +189,7 @@ private:
             lowerKernelModule(module, options.target, lower, &launches)))
       return failure(name, "it cannot be lowered");
     if (options.debugInfo)
-      addDebugScopes(module);
+      addDebugLines(module);
     Expected<IRModule> ir = translateToIR(module);
     if (!ir)
       return ir.takeError();
@@ -204,20 +218,6 @@ private:
       return bytes.takeError();
     object.bytes = std::move(*bytes);
     return object;
-  }
-
-  /// Locations become line tables where functions have a scope. Of each the
-  /// user's line is kept: upstream's pass does not bear all kinds of locations.
-  void addDebugScopes(mlir::ModuleOp module) {
-    module->walk([&](mlir::Operation *op) {
-      if (mlir::FileLineColLoc place = userPlace(op->getLoc()))
-        op->setLoc(place);
-    });
-    mlir::LLVM::DIScopeForLLVMFuncOpPassOptions scopes;
-    scopes.emissionKind = mlir::LLVM::DIEmissionKind::LineTablesOnly;
-    mlir::PassManager passes(&context);
-    passes.addPass(mlir::LLVM::createDIScopeForLLVMFuncOpPass(scopes));
-    (void)passes.run(module); // without scopes there are no lines, and no harm
   }
 
   Error failure(const Twine &name, StringRef otherwise) {
@@ -434,18 +434,9 @@ compileKernelBitcode(ArrayRef<KernelJob> jobs,
   return kernels;
 }
 
-Expected<KernelObject> compileLoops(StringRef text,
-                                    const KernelCompileOptions &options) {
-  KernelCompileOptions silent = options;
-  silent.dump = nullptr;
-  return Worker(silent).compile(text, "the kernel module");
-}
-
-Expected<std::string> compileIR(StringRef text, const TargetInfo &target) {
-  Expected<IRModule> ir = parseIR(text);
-  if (!ir)
-    return ir.takeError();
-  return emitObject(std::move(*ir), target);
+Expected<IRModule> lowerLoops(MemoryBufferRef text,
+                              const KernelCompileOptions &options) {
+  return Worker(options).lowerText(text);
 }
 
 } // namespace tessera::lowering

@@ -2,7 +2,9 @@
 #pragma once
 #include "lowering/CodeGen/LowerToLLVM.h"
 #include "lowering/CodeGen/ObjectCache.h"
+#include "lowering/CodeGen/Optimize.h"
 #include "mlir/IR/OwningOpRef.h"
+#include "llvm/Support/MemoryBufferRef.h"
 #include <functional>
 
 namespace tessera::lowering {
@@ -75,14 +77,11 @@ llvm::Expected<std::vector<KernelBitcode>>
 compileKernelBitcode(llvm::ArrayRef<KernelJob> jobs,
                      const KernelCompileOptions &options);
 
-/// Compiles the text of a kernel module, as a dump shows it in the loops stage:
-/// the same object as that of the compilation that was dumped, given the same
-/// target and `expandMath`.
-llvm::Expected<KernelObject> compileLoops(llvm::StringRef text,
-                                          const KernelCompileOptions &options);
-
-/// The same from the LLVM stage: the object's bytes.
-llvm::Expected<std::string> compileIR(llvm::StringRef text,
-                                      const TargetInfo &target);
+/// Lowers the text of a kernel module, as a dump shows it in the loops stage,
+/// to optimised LLVM IR: the same as that of the compilation that was dumped,
+/// given the same target and `expandMath`. If the text is wrong, the error
+/// consists of diagnostics with its name and lines.
+llvm::Expected<IRModule> lowerLoops(llvm::MemoryBufferRef text,
+                                    const KernelCompileOptions &options);
 
 } // namespace tessera::lowering

@@ -27,6 +27,9 @@ struct LaunchInfo {
   std::vector<runtime::SizeFormula::Term> tileTerms, workspaceTerms;
   /// The last pointer is to the dimensions, as the attribute tessera.dims says.
   bool takesDims = false;
+  /// On a GPU a tile is a block of a one-dimensional grid; its threads, and the
+  /// shared memory to ask for at launch.
+  int64_t threads = 0, sharedBytes = 0;
 
   bool hasWorkspace() const {
     return workspaceBytes > 0 || !workspaceTerms.empty();

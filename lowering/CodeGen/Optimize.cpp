@@ -76,6 +76,10 @@ void initialiseLLVM() {
     LLVMInitializeAArch64TargetMC();
     LLVMInitializeAArch64AsmPrinter();
     LLVMInitializeAArch64AsmParser();
+    LLVMInitializeNVPTXTargetInfo();
+    LLVMInitializeNVPTXTarget();
+    LLVMInitializeNVPTXTargetMC();
+    LLVMInitializeNVPTXAsmPrinter();
   });
 }
 
@@ -305,16 +309,21 @@ Expected<IRModule> translateToIR(mlir::ModuleOp module) {
   return ir;
 }
 
-Expected<IRModule> parseIR(StringRef text) {
+Expected<IRModule> parseIR(StringRef text, StringRef name) {
   IRModule ir;
   SMDiagnostic diagnostic;
-  ir.module = parseAssemblyString(text, diagnostic, *ir.context);
-  if (ir.module)
-    return ir;
   std::string message;
   raw_string_ostream os(message);
-  diagnostic.print("", os, /*ShowColors=*/false);
-  return createStringError(inconvertibleErrorCode(), message);
+  std::unique_ptr<MemoryBuffer> source =
+      MemoryBuffer::getMemBufferCopy(text, name);
+  ir.module = parseAssembly(*source, diagnostic, *ir.context);
+  if (!ir.module)
+    diagnostic.print(nullptr, os, /*ShowColors=*/false);
+  else if (verifyModule(*ir.module, &os))
+    message = (name + ": error: " + message).str();
+  if (!message.empty())
+    return createStringError(inconvertibleErrorCode(), message);
+  return ir;
 }
 
 Error optimize(IRModule &ir, const TargetInfo &target) {

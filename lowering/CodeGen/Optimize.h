@@ -33,8 +33,10 @@ llvm::Expected<const llvm::Target *> llvmTargetOf(const TargetInfo &target);
 /// registered.
 llvm::Expected<IRModule> translateToIR(mlir::ModuleOp module);
 
-/// Reads LLVM IR as text, the form that printIR() writes.
-llvm::Expected<IRModule> parseIR(llvm::StringRef text);
+/// Reads LLVM IR as text, the form that printIR() writes, and verifies it. The
+/// error is a diagnostic with the text's name and the line.
+llvm::Expected<IRModule> parseIR(llvm::StringRef text,
+                                 llvm::StringRef name = "<string>");
 
 /// Sets target, CPU and features on the module and its functions, and runs the
 /// function passes. Vector code comes from the emitters, so the loop unroller

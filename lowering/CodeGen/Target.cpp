@@ -1,6 +1,7 @@
 // Finds out what the target CPU can do, from LLVM's tables and from the
 // machine.
 #include "lowering/CodeGen/Target.h"
+#include "lowering/CodeGen/GpuTarget.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
@@ -146,6 +147,12 @@ Expected<TargetInfo> targetFor(StringRef cpu) {
     return describeAArch64("generic");
   if (AArch64::parseCpu(cpu))
     return describeAArch64(cpu);
+  if (isGpuName(cpu)) {
+    Expected<TargetInfo> gpu = gpuTargetFor(cpu);
+    return gpu ? userError("'" + cpu +
+                           "' is a GPU, and this compiles for CPUs only")
+               : std::move(gpu);
+  }
   if (X86::parseArchX86(cpu, /*Only64Bit=*/true) == X86::CK_None)
     return userError("unknown CPU '" + cpu +
                      "': expected native, x86-64, x86-64-v2, x86-64-v3, "

@@ -1,5 +1,5 @@
-// The CPU that code is made for: its LLVM names, what it can do, and its cache
-// sizes.
+// The processor that code is made for: its LLVM names, what it can do, and its
+// cache sizes.
 #pragma once
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
@@ -11,6 +11,8 @@ class Type;
 }
 
 namespace tessera::lowering {
+
+struct GpuTarget;
 
 /// Facts about one target. Emitters choose by these facts and never by the name
 /// of the CPU.
@@ -34,6 +36,8 @@ struct TargetInfo {
   int64_t l1 = 32 << 10, l2 = 1 << 20,
           l3 = 16 << 20; ///< Data cache sizes in bytes; l3 is the whole shared
                          ///< cache.
+  /// What there is to know of a GPU; null for a CPU. See gpuTargetFor().
+  const GpuTarget *gpu = nullptr;
 
   bool isX86() const;
   /// Number of vector registers.

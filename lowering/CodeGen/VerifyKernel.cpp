@@ -3,7 +3,9 @@
 #include "lowering/CodeGen/VerifyKernel.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/Dialect/X86Vector/X86VectorDialect.h"
 #include "mlir/IR/BuiltinDialect.h"
@@ -31,10 +33,14 @@ bool hasInstruction(Operation *op, const TargetInfo &target) {
 
 /// Conversions that are exact, or one instruction that rounds to nearest even
 /// and keeps denormals. vcvtneps2bf16 flushes them, and LLVM selects it for a
-/// truncation to bf16 where the CPU has it.
+/// truncation to bf16 where the CPU has it; a GPU's instructions keep them.
 bool isNarrowConversionSafe(Operation *op, const TargetInfo &target) {
   Type from = getElementTypeOrSelf(op->getOperand(0)),
        to = getElementTypeOrSelf(op->getResult(0));
+  if (target.gpu)
+    return isa<arith::ExtFOp>(op)     ? to.isF32()
+           : isa<arith::TruncFOp>(op) ? from.isF32()
+                                      : false;
   if (isa<arith::ExtFOp>(op))
     return to.isF32() && (from.isBF16() || target.hasHalfConversions);
   if (isa<arith::TruncFOp>(op))
@@ -48,13 +54,20 @@ bool movesBits(Operation *op) {
          !isa<arith::ArithDialect>(op->getDialect());
 }
 
+bool isAllowed(Dialect *dialect, const TargetInfo &target) {
+  if (isa_and_nonnull<BuiltinDialect, func::FuncDialect, arith::ArithDialect,
+                      math::MathDialect, scf::SCFDialect,
+                      cf::ControlFlowDialect, memref::MemRefDialect,
+                      vector::VectorDialect, ub::UBDialect,
+                      affine::AffineDialect, LLVM::LLVMDialect>(dialect))
+    return true;
+  return target.gpu
+             ? isa_and_nonnull<gpu::GPUDialect, NVVM::NVVMDialect>(dialect)
+             : isa_and_nonnull<x86vector::X86VectorDialect>(dialect);
+}
+
 LogicalResult verifyOp(Operation *op, const TargetInfo &target) {
-  if (!isa_and_nonnull<BuiltinDialect, func::FuncDialect, arith::ArithDialect,
-                       math::MathDialect, scf::SCFDialect,
-                       cf::ControlFlowDialect, memref::MemRefDialect,
-                       vector::VectorDialect, x86vector::X86VectorDialect,
-                       ub::UBDialect, affine::AffineDialect, LLVM::LLVMDialect>(
-          op->getDialect()))
+  if (!isAllowed(op->getDialect(), target))
     return op->emitOpError("is of a dialect that kernel modules must not use");
   if (isa<math::MathDialect>(op->getDialect()) && !hasInstruction(op, target))
     return op->emitOpError("has no instruction on ")

@@ -2,8 +2,10 @@
 #include "runtime/FileUtils.h"
 
 #include <cerrno>
+#include <fcntl.h>
 #include <filesystem>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <system_error>
 #include <thread>
 #include <unistd.h>
@@ -59,6 +61,19 @@ TEST_F(FileUtils, errorsNameThePath) {
 TEST_F(FileUtils, filesWithoutASize) {
   EXPECT_NE(readFile("/proc/self/maps", 1 << 20), "");
   EXPECT_EQ(errorOf("/dev/zero", 100000), EFBIG);
+}
+
+TEST_F(FileUtils, pipesAndDevicesAreWrittenTo) {
+  std::string pipe = path("pipe");
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  int reader = open(pipe.c_str(), O_RDONLY | O_NONBLOCK);
+  ASSERT_GE(reader, 0);
+  writeFileAtomic(pipe, "12345");
+  EXPECT_TRUE(fs::is_fifo(pipe));
+  char seen[8];
+  EXPECT_EQ(read(reader, seen, sizeof seen), 5);
+  close(reader);
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder), {}), 1);
 }
 
 TEST_F(FileUtils, readersSeeOldOrNew) {

@@ -5,7 +5,9 @@
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/Func/Extensions/InlinerExtension.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/Dialect/X86Vector/X86VectorDialect.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
@@ -18,7 +20,8 @@ int main(int argc, char **argv) {
                   mlir::scf::SCFDialect, mlir::cf::ControlFlowDialect,
                   mlir::memref::MemRefDialect, mlir::vector::VectorDialect,
                   mlir::affine::AffineDialect, mlir::ub::UBDialect,
-                  mlir::x86vector::X86VectorDialect, mlir::LLVM::LLVMDialect>();
+                  mlir::x86vector::X86VectorDialect, mlir::LLVM::LLVMDialect,
+                  mlir::gpu::GPUDialect, mlir::NVVM::NVVMDialect>();
   mlir::func::registerInlinerExtension(registry);
   mlir::registerTransformsPasses();
   tessera::ir::registerPasses();

@@ -20,6 +20,7 @@ static double secondsSince(Clock::time_point start) {
 
 int runBench(const Arguments &arguments) {
   Program program(arguments);
+  program.loadWeights(arguments);
   std::vector<runtime::Storage> inputs = argumentValues(program, arguments);
   auto start = Clock::now();
   Runner runner(program, arguments);

@@ -13,7 +13,10 @@ int runCache(const Arguments &arguments) {
   arguments.noFile();
   ObjectCache &cache = ObjectCache::instance();
   if (cache.folder().empty()) {
-    outs() << "no cache: TESSERA_CACHE switches it off\n";
+    if (arguments.has(OPT_json))
+      outs() << json::Value(json::Object{{"folder", nullptr}}) << "\n";
+    else
+      outs() << "no cache: TESSERA_CACHE switches it off\n";
     return kOk;
   }
   if (arguments.has(OPT_clear))

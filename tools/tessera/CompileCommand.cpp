@@ -8,6 +8,7 @@
 #include "tools/tessera/Link.h"
 #include "tools/tessera/Program.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
@@ -18,6 +19,8 @@ using namespace tessera::lowering;
 
 namespace tessera::tool {
 
+static constexpr StringRef kStages[] = {"trace", "tensor", "kernels", "plan",
+                                        "loops", "llvm",   "asm"};
 static constexpr StringRef kKinds[] = {"trace", "tensor", "kernels", "plan",
                                        "loops", "llvm",   "asm",     "obj",
                                        "lib",   "so",     "exe",     "header"};
@@ -28,11 +31,12 @@ class Compile {
 public:
   explicit Compile(const Arguments &arguments)
       : arguments(arguments), output(arguments.text(OPT_o)),
-        kind(chooseKind()) {
+        from(arguments.oneOf(OPT_from, kStages)), kind(chooseKind()) {
     options.name = chooseName();
     options.targets = chooseTargets();
+    checkFlags();
     options.threads = int(arguments.integer(OPT_threads, 1, 1024, 0));
-    options.fuse = !arguments.has(OPT_no_fuse);
+    options.fuse = isFusing(arguments);
     options.debugInfo = !arguments.has(OPT_no_lines);
     options.embedWeights = !arguments.has(OPT_pass_weights);
     options.timing = [this](StringRef step, double ms) {
@@ -42,13 +46,10 @@ public:
 
   void run() {
     Clock::time_point start = Clock::now();
-    std::string from =
-        arguments.oneOf(OPT_from, {"trace", "tensor", "kernels", "plan",
-                                   "loops", "llvm", "asm"});
-    if (from == "loops" || from == "llvm" || from == "asm")
-      compileText(from);
+    if (isFromText())
+      compileText();
     else
-      compileProgram(from);
+      compileProgram();
     noteStep("together", start);
     reportTimes();
   }
@@ -74,6 +75,38 @@ private:
         .Case(".so", "so")
         .Case(".h", "header")
         .Default("obj");
+  }
+
+  /// Code of kernels, and not a program.
+  bool isFromText() const {
+    return is_contained({"loops", "llvm", "asm"}, from);
+  }
+  /// Text of a stage above LLVM's.
+  bool isToStage() const { return is_contained(ArrayRef(kStages, 5), kind); }
+
+  /// Each flag that is given has a meaning.
+  void checkFlags() {
+    std::string withKind = "with --emit=" + kind;
+    if (isToStage())
+      arguments.refuse({OPT_name, OPT_header_file, OPT_weights,
+                        OPT_pass_weights, OPT_no_lines, OPT_size_report},
+                       withKind);
+    if (isFromText())
+      arguments.refuse({OPT_name, OPT_header_file, OPT_weights,
+                        OPT_pass_weights, OPT_grad, OPT_shape, OPT_no_fuse,
+                        OPT_no_lines, OPT_threads, OPT_dump_to},
+                       "with --from=" + from);
+    if (kind == "header")
+      arguments.refuse({OPT_header_file, OPT_no_lines, OPT_size_report},
+                       withKind);
+    if (kind == "llvm" || kind == "asm")
+      arguments.refuse({OPT_size_report}, withKind);
+    arguments.oneOf(OPT_time_report_as, {"json"});
+    if (options.targets.size() > 1 && (isToStage() || isFromText()))
+      failUsage((isToStage() ? "--emit=" + kind : "--from=" + from) +
+                " takes one --target");
+    if (std::string header = headerPath(); !header.empty() && header == output)
+      failUsage("both the code and its C header would be " + header);
   }
 
   /// The C name: what --name says, else the output's or the program's file.
@@ -138,68 +171,69 @@ private:
 
   //===-- From a program --===//
 
-  void compileProgram(StringRef from) {
+  void compileProgram() {
     Program program(arguments, Symbols::mayStay);
-    if (!from.empty())
-      checkStage(program, from);
+    dump(program);
     options.source = program.path == "-"
                          ? "standard input"
                          : sys::path::filename(program.path).str();
-    if (std::optional<Stage> stage = stageNamed(kind); stage && kind != "llvm")
-      return emitStage(program, *stage);
+    if (isToStage())
+      return emitStage(program, *stageNamed(kind));
+    program.loadWeights(arguments);
     describeWeights(program);
-    dump(program);
     Expected<AotProgram> compiled = compileAhead(program.module(), options);
     if (!compiled)
-      fail(compiled.takeError());
+      failCompilation(toString(compiled.takeError()));
     emit(*compiled);
-  }
-
-  void checkStage(Program &program, StringRef from) {
-    FailureOr<Stage> stage = stageOf(program.module());
-    if (succeeded(stage) && nameOf(*stage) != from)
-      fail(program.path + " is in the " + nameOf(*stage) +
-           " stage, and --from says " + from);
   }
 
   /// trace to loops: texts.
   void emitStage(Program &program, Stage wanted) {
+    std::vector<std::pair<int, std::string>> kernels; // with their numbers
     std::string text, error;
-    ProgramOptions lower;
-    lower.fuse = options.fuse;
-    lower.threads = 1; // so that kernels come in order
-    lower.target = options.targets.front();
+    ProgramOptions lower = lowering();
     lower.observe = [&](Stage stage, StringRef kernel, StringRef stageText) {
       if (stage != wanted)
         return;
-      if (!text.empty())
-        text += "// -----\n";
-      if (!kernel.empty())
-        text += ("// kernel " + kernel + "\n").str();
-      text += stageText;
+      if (kernel.empty())
+        return void(text = stageText);
+      int number = 0;
+      kernel.rsplit('_').second.getAsInteger(10, number);
+      kernels.push_back(
+          {number, ("// kernel " + kernel + "\n" + stageText).str()});
     };
     if (failed(lowerTo(program.module(), wanted, lower, error)))
-      fail(StringRef(error).rtrim());
+      failCompilation(error);
+    llvm::sort(kernels);
+    for (auto &[number, kernel] : kernels)
+      text += (text.empty() ? "" : kBetweenKernels.str()) + kernel;
     if (text.empty())
       fail(program.path + " is past the " + nameOf(wanted) + " stage already");
     writeOutput(output.empty() ? "-" : output, text);
   }
 
-  /// Every stage, down to the assembly, for the first target.
-  void dump(Program &program) {
-    if (!arguments.has(OPT_dump_to))
-      return;
-    mlir::OwningOpRef<mlir::ModuleOp> copy(program.module().clone());
-    Dump files(arguments.text(OPT_dump_to), copy->getLoc());
+  ProgramOptions lowering() {
     ProgramOptions lower;
     lower.fuse = options.fuse;
+    lower.threads = options.threads;
     lower.target = options.targets.front();
+    return lower;
+  }
+
+  /// Every stage, down to the assembly, for the first target.
+  void dump(Program &program) {
+    std::string folder = dumpFolder(arguments);
+    if (folder.empty())
+      return;
+    mlir::OwningOpRef<mlir::ModuleOp> copy(program.module().clone());
+    Dump files(folder, copy->getLoc());
+    ProgramOptions lower = lowering();
     lower.observe = [&](Stage stage, StringRef kernel, StringRef text) {
       files.write(stage, kernel, text);
     };
     std::string error;
     if (failed(lowerTo(*copy, Stage::code, lower, error)))
-      fail(StringRef(error).rtrim());
+      failCompilation(error);
   }
 
   void describeWeights(Program &program) {
@@ -226,39 +260,56 @@ private:
     std::string header = headerOf(program, options);
     if (kind == "header")
       return writeOutput(outputOr(".h"), header);
+    std::string path = outputOr(extension());
+    bool isNew = path != "-" && !sys::fs::exists(path);
+    writeCode(path, std::move(program.code), program.machine);
+    try {
+      if (std::string beside = headerPath(); !beside.empty())
+        writeOutput(beside, header);
+    } catch (...) { // one without the other is of no use
+      if (isNew)
+        sys::fs::remove(path);
+      throw;
+    }
+  }
+
+  StringRef extension() const {
+    return StringSwitch<StringRef>(kind)
+        .Case("llvm", ".ll")
+        .Case("asm", ".s")
+        .Case("lib", ".a")
+        .Case("so", ".so")
+        .Case("exe", "")
+        .Default(".o");
+  }
+
+  /// From LLVM IR to llvm, asm, or what holds an object.
+  void writeCode(StringRef path, IRModule code, const TargetInfo &target) {
     if (kind == "llvm")
-      return writeOutput(outputOr(".ll"), printIR(program.code));
-    if (kind == "asm") {
-      Expected<std::string> text = emitAssembly(program.code, program.machine);
-      if (!text)
-        fail(text.takeError());
-      return writeOutput(outputOr(".s"), *text);
-    }
-    std::string object = generate(program);
-    if (arguments.has(OPT_size_report)) {
-      Expected<std::string> report = sizeReport(object);
-      if (!report)
-        fail(report.takeError());
-      reports += *report;
-    }
-    writeBinary(object);
-    writeHeader(header);
-  }
-
-  std::string generate(AotProgram &program) {
+      return writeOutput(path, printIR(code));
     Clock::time_point start = Clock::now();
-    Expected<std::string> object = objectOf(program);
-    if (!object)
-      fail(object.takeError());
+    Expected<std::string> bytes = kind == "asm"
+                                      ? emitAssembly(code, target)
+                                      : emitObject(std::move(code), target);
+    if (!bytes)
+      fail(bytes.takeError());
     noteStep("code", start);
-    return std::move(*object);
+    if (kind == "asm")
+      return writeOutput(path, *bytes);
+    noteSizes(*bytes);
+    writeBinary(path, *bytes);
   }
 
-  void writeBinary(StringRef object) {
-    std::string path = outputOr(kind == "lib"   ? ".a"
-                                : kind == "so"  ? ".so"
-                                : kind == "exe" ? ""
-                                                : ".o");
+  void noteSizes(StringRef object) {
+    if (!arguments.has(OPT_size_report))
+      return;
+    Expected<std::string> report = sizeReport(object);
+    if (!report)
+      fail(report.takeError());
+    reports += *report;
+  }
+
+  void writeBinary(StringRef path, StringRef object) {
     if (kind == "obj")
       return writeOutput(path, object);
     if (kind == "lib") {
@@ -274,62 +325,97 @@ private:
     linkFile(path, object, kind == "so", options.name);
   }
 
-  void writeHeader(StringRef header) {
-    std::string path = arguments.text(OPT_header_file);
-    if (path.empty() && (output.empty() || output == "-" || kind == "exe"))
-      return;
-    if (path.empty()) {
-      SmallString<128> beside(sys::path::parent_path(output));
-      sys::path::append(beside, options.name + ".h");
-      path = beside.str().str();
-    }
-    writeOutput(path, header);
+  /// Where the header goes; empty for nowhere. Beside a device there is none.
+  std::string headerPath() const {
+    if (std::string path = arguments.text(OPT_header_file); !path.empty())
+      return path;
+    bool isObject = kind == "obj" || kind == "lib" || kind == "so";
+    bool isFile = !sys::fs::exists(output) || sys::fs::is_regular_file(output);
+    if (!isObject || isFromText() || output.empty() || output == "-" || !isFile)
+      return "";
+    SmallString<128> beside(sys::path::parent_path(output));
+    sys::path::append(beside, options.name + ".h");
+    return beside.str().str();
   }
 
   //===-- From the text of kernels --===//
 
-  /// loops, llvm and asm: the functions that the text holds, as an object.
-  void compileText(StringRef from) {
-    if (kind != "obj" && kind != "lib" && kind != "asm" && kind != "llvm")
-      failUsage("from the " + from +
-                " stage there is llvm, asm, obj and lib, "
-                "and not " +
-                kind);
-    std::unique_ptr<MemoryBuffer> text = readInput(arguments.file());
-    std::string error;
-    if (from == "loops" &&
-        !isWithinBounds(text->getBuffer(), arguments.file(), error))
-      throw Failure{kUserError, error};
+  static constexpr StringLiteral kBetweenKernels = "// -----\n";
+
+  /// loops, llvm and asm: the functions that the text holds.
+  void compileText() {
+    static constexpr StringRef kKinds[] = {"llvm", "asm", "obj", "lib", "so"};
+    auto kinds = ArrayRef(kKinds).drop_front(from == "asm" ? 2 : 0);
+    if (!is_contained(kinds, kind))
+      failUsage("from the " + from + " stage there is " + join(kinds, ", ") +
+                ", and not " + kind);
+    std::unique_ptr<MemoryBuffer> buffer = readInput(arguments.file());
+    StringRef text = buffer->getBuffer();
+    std::string name = arguments.file() == "-" ? "<stdin>" : arguments.file();
+    std::string error, path = outputOr(extension());
+    if (from != "asm" && text.contains('\0'))
+      fail(name + ": a zero byte: this is no text");
     const TargetInfo &target = options.targets.front();
-    if (from == "asm" || from == "llvm") {
-      Expected<std::string> object =
-          from == "asm" ? assemble(text->getBuffer(), target)
-                        : compileKernel(text->getBuffer(), Stage::llvm, target);
-      if (!object)
-        fail(object.takeError());
-      return writeBinary(*object);
+    if (from == "asm") {
+      std::string object = checked(assemble({text, name}, target));
+      noteSizes(object);
+      return writeBinary(path, object);
     }
-    // Kernels one after the other, as --emit=loops writes them.
-    std::vector<std::pair<std::string, std::string>> objects;
+    if (from == "llvm") {
+      IRModule ir = checked(readKernel({text, name}, Stage::llvm, target));
+      checkCalls(*ir.module, name);
+      return writeCode(path, std::move(ir), target);
+    }
+    if (!isWithinBounds(text, name, error))
+      throw Failure{kUserError, error};
+    if (text.contains(kBetweenKernels))
+      return compileKernels(path, text, name);
+    IRModule ir = checked(readKernel({text, name}, Stage::loops, target));
+    writeCode(path, std::move(ir), target);
+  }
+
+  /// Kernels one after the other, as --emit=loops writes them.
+  void compileKernels(StringRef path, StringRef text, StringRef name) {
     SmallVector<StringRef> kernels;
-    text->getBuffer().split(kernels, "// -----\n");
-    for (StringRef kernel : kernels) {
-      Expected<std::string> object =
-          compileKernel(kernel, Stage::loops, target);
-      if (!object)
-        fail(object.takeError());
-      objects.push_back({"kernel_" + std::to_string(objects.size()) + ".o",
-                         std::move(*object)});
-    }
-    if (objects.size() == 1)
-      return writeBinary(objects.front().second);
+    text.split(kernels, kBetweenKernels);
     if (kind != "lib")
-      fail(arguments.file() + " holds " + Twine(objects.size()) +
+      fail(name + " holds " + Twine(kernels.size()) +
            " kernels: they become an archive (--emit=lib)");
-    Expected<std::string> archive = archiveOf(objects);
-    if (!archive)
-      fail(archive.takeError());
-    writeOutput(outputOr(".a"), *archive);
+    std::vector<std::pair<std::string, std::string>> objects;
+    for (StringRef kernel : kernels) {
+      // Line breaks before it, so that it keeps its lines.
+      std::string padded(
+          StringRef(text.begin(), kernel.begin() - text.begin()).count('\n'),
+          '\n');
+      padded += kernel;
+      std::string object = checked(
+          compileKernel({padded, name}, Stage::loops, options.targets.front()));
+      noteSizes(object);
+      objects.push_back({"kernel_" + std::to_string(objects.size()) + ".o",
+                         std::move(object)});
+    }
+    writeOutput(path, checked(archiveOf(objects)));
+  }
+
+  /// An object refers to nothing but what moves memory.
+  static void checkCalls(const llvm::Module &module, StringRef name) {
+    for (const Function &function : module)
+      if (function.isDeclaration() && !function.isIntrinsic() &&
+          !is_contained({"memcpy", "memmove", "memset"}, function.getName()))
+        throw Failure{kUserError,
+                      (name + ": error: it calls '" + function.getName() +
+                       "', which it does not define")
+                          .str()};
+  }
+
+  /// What was made of a text; its errors are diagnostics with lines.
+  template <typename T> static T checked(Expected<T> made) {
+    if (made)
+      return std::move(*made);
+    std::string text = toString(made.takeError());
+    if (isInternal(text))
+      fail(text, kInternalError);
+    throw Failure{kUserError, text};
   }
 
   //===-- Reports --===//
@@ -350,7 +436,7 @@ private:
   }
 
   const Arguments &arguments;
-  std::string output, kind, reports;
+  std::string output, from, kind, reports;
   AotOptions options;
   std::vector<std::pair<std::string, double>> steps;
 };

@@ -1,11 +1,15 @@
 // tessera explain: what became of a program, as a page of text.
 #include "lowering/Compiler.h"
+#include "lowering/Dump.h"
 #include "lowering/Explain.h"
 #include "lowering/Pipeline.h"
 #include "runtime/Executable.h"
 #include "runtime/Roof.h"
+#include "runtime/ThreadPool.h"
 #include "tools/tessera/Program.h"
 #include "llvm/Support/Format.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 #include <algorithm>
 #include <chrono>
@@ -25,6 +29,13 @@ static int64_t countOps(mlir::func::FuncOp function) {
   return count;
 }
 
+/// One of the stages: ops, or lines where it is a text of kernels.
+struct StageSize {
+  int64_t size = 0, kernels = 0;
+};
+
+//===-- Page and JSON --===//
+
 static void printPorts(raw_ostream &os, StringRef title, ArrayRef<Port> ports,
                        ArrayRef<Port> others) {
   for (const Port &port : ports) {
@@ -36,6 +47,60 @@ static void printPorts(raw_ostream &os, StringRef title, ArrayRef<Port> ports,
          << others[port.partner].name;
     os << "\n";
   }
+}
+
+static json::Array jsonOf(ArrayRef<Port> ports, ArrayRef<Port> others) {
+  json::Array array;
+  for (const Port &port : ports) {
+    json::Object object{{"name", port.name}, {"type", typeName(port.type)}};
+    if (port.isWeight)
+      object["weight"] = true;
+    if (port.partner >= 0)
+      object["partner"] = others[port.partner].name;
+    array.push_back(std::move(object));
+  }
+  return array;
+}
+
+static std::string pageOf(Program &program,
+                          const std::map<Stage, StageSize> &stages,
+                          ArrayRef<KernelTime> times) {
+  std::string text;
+  raw_string_ostream os(text);
+  os << program.path << "\n";
+  const Interface &interface = program.interface();
+  printPorts(os, "takes", interface.arguments, interface.results);
+  printPorts(os, "gives", interface.results, interface.arguments);
+  os << "\nstages\n";
+  for (const auto &[stage, count] : stages) {
+    os << format("  %-8s", nameOf(stage).str().c_str());
+    if (stage <= Stage::plan)
+      os << format("%8lld ops", static_cast<long long>(count.size));
+    else
+      os << format("%8lld lines in %lld kernels",
+                   static_cast<long long>(count.size),
+                   static_cast<long long>(count.kernels));
+    os << "\n";
+  }
+  os << "\n" << explain(program.main(), times);
+  return text;
+}
+
+static std::string jsonOf(Program &program,
+                          const std::map<Stage, StageSize> &stages,
+                          ArrayRef<KernelTime> times) {
+  const Interface &interface = program.interface();
+  json::Array sizes;
+  for (const auto &[stage, count] : stages)
+    sizes.push_back(
+        json::Object{{"name", nameOf(stage)},
+                     {stage <= Stage::plan ? "ops" : "lines", count.size}});
+  json::Object object = explainAsJson(program.main(), times);
+  object["file"] = program.path;
+  object["takes"] = jsonOf(interface.arguments, interface.results);
+  object["gives"] = jsonOf(interface.results, interface.arguments);
+  object["stages"] = std::move(sizes);
+  return formatv("{0:2}\n", json::Value(std::move(object))).str();
 }
 
 //===-- Times --===//
@@ -52,8 +117,8 @@ static runtime::Storage anyValue(mlir::Type type) {
   return value;
 }
 
-/// The median time of a kernel by itself, on one thread.
-static double secondsOf(ir::KernelOp kernel) {
+/// The median time of a kernel by itself.
+static double secondsOf(ir::KernelOp kernel, int threads) {
   mlir::OwningOpRef<mlir::ModuleOp> module = programOf(kernel);
   std::vector<runtime::Storage> inputs;
   for (mlir::Type type : mainFunction(*module).getArgumentTypes())
@@ -68,7 +133,7 @@ static double secondsOf(ir::KernelOp kernel) {
   std::vector<runtime::Storage> outputs((*compiled)->info().outputs.size());
   for (int i = 0; i < 7 || (i < 1000 && Clock::now() < end); ++i) {
     Clock::time_point start = Clock::now();
-    (*compiled)->run(inputs, outputs, /*threads=*/1);
+    (*compiled)->run(inputs, outputs, threads);
     times.push_back(
         std::chrono::duration<double>(Clock::now() - start).count());
   }
@@ -79,8 +144,9 @@ static double secondsOf(ir::KernelOp kernel) {
 
 /// Each kernel's time beside what its arithmetic and its memory traffic need
 /// at least.
-static std::vector<KernelTime> timesOf(mlir::func::FuncOp function) {
-  double flopsRate = runtime::fmaGflops(1) * 1e9;
+static std::vector<KernelTime> timesOf(mlir::func::FuncOp function,
+                                       int threads) {
+  double flopsRate = runtime::fmaGflops(threads) * 1e9;
   std::map<int, double> bandwidths; // by the logarithm of the bytes
   std::vector<KernelTime> times;
   for (ir::KernelOp kernel : function.getOps<ir::KernelOp>()) {
@@ -89,14 +155,14 @@ static std::vector<KernelTime> timesOf(mlir::func::FuncOp function) {
     auto [rate, isNew] = bandwidths.try_emplace(size);
     if (isNew) {
       runtime::Bandwidth measured =
-          runtime::bandwidth(1, (size_t(1) << size) / 2);
+          runtime::bandwidth(threads, (size_t(1) << size) / 2);
       rate->second =
           std::max({measured.copy, measured.stream, measured.read}) * 1e9;
     }
     double memory = double(cost.bytes) / rate->second;
     double arithmetic = double(cost.flops) / flopsRate;
     KernelTime time;
-    time.seconds = secondsOf(kernel);
+    time.seconds = secondsOf(kernel, threads);
     time.fraction = std::max(memory, arithmetic) / time.seconds;
     time.boundByMemory = memory > arithmetic;
     times.push_back(time);
@@ -104,65 +170,48 @@ static std::vector<KernelTime> timesOf(mlir::func::FuncOp function) {
   return times;
 }
 
-int runExplain(const Arguments &arguments) {
-  Program program(arguments);
-  std::string text;
-  raw_string_ostream os(text);
-  os << program.path << "\n";
-  const Interface &interface = program.interface();
-  printPorts(os, "takes", interface.arguments, interface.results);
-  printPorts(os, "gives", interface.results, interface.arguments);
+/// What to compile for, unless that is this machine's CPU.
+static std::optional<TargetInfo> targetOf(const Arguments &arguments) {
+  std::vector<std::string> names = arguments.parts(OPT_target);
+  if (names.empty())
+    return std::nullopt;
+  if (names.size() > 1)
+    failUsage("explain takes one --target");
+  // Only this machine's code can be timed.
+  if (arguments.has(OPT_time))
+    failUsage("--time measures this machine's CPU, and goes without --target");
+  Expected<TargetInfo> target = targetFor(names.front());
+  if (!target)
+    failUsage("--target: " + toString(target.takeError()));
+  return *target;
+}
 
+int runExplain(const Arguments &arguments) {
   ProgramOptions options;
-  options.fuse = !arguments.has(OPT_no_fuse);
-  options.threads = 1;
-  if (std::vector<std::string> names = arguments.parts(OPT_target);
-      !names.empty()) {
-    if (names.size() > 1)
-      failUsage("explain takes one --target");
-    Expected<TargetInfo> target = targetFor(names.front());
-    if (!target)
-      failUsage("--target: " + toString(target.takeError()));
-    options.target = *target;
-  }
-  // Sizes of the stages: ops, or lines where a stage is a text.
-  os << "\nstages\n";
-  struct Count {
-    int64_t ops = 0, kernels = 0, bytes = 0;
-  };
-  std::map<Stage, Count> counts;
-  options.observe = [&](Stage stage, StringRef kernel, StringRef stageText) {
-    Count &count = counts[stage];
-    count.bytes += int64_t(stageText.size());
-    if (stage <= Stage::plan)
-      count.ops = countOps(program.main());
-    else
-      count.ops += int64_t(stageText.count('\n'));
+  options.target = targetOf(arguments);
+  options.fuse = isFusing(arguments);
+  options.threads = int(arguments.integer(OPT_threads, 1, 1024, 0));
+  Program program(arguments);
+  Dump files(dumpFolder(arguments), program.module().getLoc());
+  std::map<Stage, StageSize> stages;
+  options.observe = [&](Stage stage, StringRef kernel, StringRef text) {
+    files.write(stage, kernel, text);
+    StageSize &count = stages[stage];
+    count.size += stage <= Stage::plan ? countOps(program.main())
+                                       : int64_t(text.count('\n'));
     count.kernels += !kernel.empty();
   };
   std::string error;
   if (failed(lowerTo(program.module(), Stage::code, options, error)))
-    fail(StringRef(error).rtrim());
-  for (const auto &[stage, count] : counts) {
-    os << format("  %-8s", nameOf(stage).str().c_str());
-    if (stage <= Stage::plan)
-      os << format("%8lld ops", static_cast<long long>(count.ops));
-    else
-      os << format("%8lld lines in %lld kernels",
-                   static_cast<long long>(count.ops),
-                   static_cast<long long>(count.kernels));
-    os << "\n";
-  }
-  // Only this machine's code can be timed.
+    failCompilation(error);
   std::vector<KernelTime> times;
-  if (arguments.has(OPT_time)) {
-    if (options.target)
-      failUsage("--time measures this machine's CPU, and goes without "
-                "--target");
-    times = timesOf(program.main());
-  }
-  os << "\n" << explain(program.main(), times);
-  writeOutput(arguments.has(OPT_o) ? arguments.text(OPT_o) : "-", text);
+  if (arguments.has(OPT_time))
+    times =
+        timesOf(program.main(),
+                options.threads > 0 ? options.threads : runtime::numThreads());
+  writeOutput(arguments.text(OPT_o, "-"), arguments.has(OPT_json)
+                                              ? jsonOf(program, stages, times)
+                                              : pageOf(program, stages, times));
   return kOk;
 }
 

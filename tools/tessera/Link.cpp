@@ -36,7 +36,8 @@ static std::string findMain() {
   return path.str().str();
 }
 
-/// A file that is gone when the command ends, however it ends.
+/// A file that is not there yet, beside `path`, so that it can be renamed to
+/// it.
 static std::string temporaryBeside(StringRef path, StringRef suffix) {
   SmallString<256> made;
   if (std::error_code error =
@@ -45,12 +46,29 @@ static std::string temporaryBeside(StringRef path, StringRef suffix) {
   return made.str().str();
 }
 
+/// Where the linker writes, for an output of this path. A symbolic link stays
+/// one; what is no file, such as a device, is written to and not replaced.
+static std::string placeFor(StringRef path, bool &isFile) {
+  SmallString<256> real;
+  isFile = !sys::fs::exists(path) || sys::fs::is_regular_file(path);
+  if (isFile)
+    return sys::fs::real_path(path, real) ? path.str() : real.str().str();
+  if (sys::fs::is_directory(path))
+    fail("cannot write " + path + ": Is a directory");
+  sys::path::system_temp_directory(/*ErasedOnReboot=*/true, real);
+  sys::path::append(real, "tessera");
+  return real.str().str();
+}
+
 void linkFile(StringRef path, StringRef object, bool isShared,
               StringRef programName) {
   std::string driver = findDriver();
-  std::string objectPath = temporaryBeside(path, ".o");
+  bool isFile;
+  std::string place = placeFor(path, isFile);
+  // Both are gone when the command ends, however it ends.
+  std::string objectPath = temporaryBeside(place, ".o");
   FileRemover removeObject(objectPath);
-  std::string linked = temporaryBeside(path, ".tmp");
+  std::string linked = temporaryBeside(place, ".tmp");
   FileRemover removeLinked(linked);
   writeOutput(objectPath, object);
   SmallVector<std::string> words{driver, "-o", linked, objectPath};
@@ -67,7 +85,9 @@ void linkFile(StringRef path, StringRef object, bool isShared,
   if (code != 0)
     fail(driver + " failed to link " + path +
          (message.empty() ? "" : ": " + message));
-  if (std::error_code error = sys::fs::rename(linked, path))
+  if (!isFile)
+    return writeOutput(path, readInput(linked)->getBuffer());
+  if (std::error_code error = sys::fs::rename(linked, place))
     fail("cannot write " + path + ": " + error.message());
   removeLinked.releaseFile();
 }

@@ -56,15 +56,21 @@ InputArgList parse(const Command &command, ArrayRef<const char *> words) {
     failUsage(Twine(list.getArgString(missingIndex)) + " needs a value");
   for (const Arg *unknown : list.filtered(OPT_UNKNOWN)) {
     std::string text = unknown->getAsString(list), nearest;
+    StringRef flag = StringRef(text).split('=').first;
     unsigned distance = table().findNearest(text, nearest, mask);
+    StringRef known = StringRef(nearest).split('=').first;
+    if (known == flag)
+      failUsage(flag + " takes no value");
     std::string hint;
-    if (distance <=
-        std::max<size_t>(2, StringRef(text).split('=').first.size() / 3))
-      hint =
-          ". Did you mean " + StringRef(nearest).split('=').first.str() + "?";
-    failUsage("tessera " + Twine(command.name) + " has no flag " +
-              StringRef(text).split('=').first + hint);
+    if (distance <= std::max<size_t>(2, flag.size() / 3))
+      hint = (". Did you mean " + known + "?").str();
+    failUsage("tessera " + Twine(command.name) + " has no flag " + flag + hint);
   }
+  for (const Arg *given : list)
+    for (StringRef value : given->getValues())
+      if (value.empty() && given->getOption().getID() != OPT_INPUT)
+        failUsage(StringRef(given->getSpelling()).rtrim('=') +
+                  " needs a value");
   return list;
 }
 
@@ -84,8 +90,13 @@ InputArgList parse(const Command &command, ArrayRef<const char *> words) {
 
 [[noreturn]] void fail(Error error) {
   std::string text = toString(std::move(error));
-  fail(text, StringRef(text).contains("internal error") ? kInternalError
-                                                        : kUserError);
+  fail(text, isInternal(text) ? kInternalError : kUserError);
+}
+
+bool isInternal(StringRef text) {
+  constexpr StringLiteral kBegin = "internal error: ";
+  return any_of(split(text, '\n'),
+                [&](StringRef line) { return line.starts_with(kBegin); });
 }
 
 std::string suggestion(StringRef text, ArrayRef<StringRef> candidates) {
@@ -111,6 +122,12 @@ std::string Arguments::text(Option option, StringRef otherwise) const {
 /// "--emit" of "--emit=".
 static std::string flagName(Option option) {
   return table().getOptionPrefixedName(option).rtrim('=').str();
+}
+
+void Arguments::refuse(ArrayRef<Option> options, const Twine &where) const {
+  for (Option option : options)
+    if (has(option))
+      failUsage(flagName(option) + " has no meaning " + where);
 }
 
 std::string Arguments::oneOf(Option option, ArrayRef<StringRef> allowed) const {
@@ -153,6 +170,8 @@ std::vector<std::string> Arguments::parts(Option option) const {
     for (StringRef part : split(value, ','))
       if (!part.trim().empty())
         parts.push_back(part.trim().str());
+  if (parts.empty() && has(option))
+    failUsage(flagName(option) + " names nothing");
   return parts;
 }
 
@@ -221,10 +240,12 @@ void printHelp(const Command &command) {
     const OptTable::Info &info = kInfos[id - 1];
     if (!(info.Visibility & command.visibility) || !info.HelpText)
       continue;
+    StringRef help =
+        table().getOptionHelpText(id, Visibility(command.visibility));
     std::string name = table().getOptionPrefixedName(id).str();
     if (info.MetaVar)
       name += std::string(name.back() == '=' ? "" : " ") + info.MetaVar;
-    lines.push_back({name, info.HelpText});
+    lines.push_back({name, help});
   }
   constexpr size_t kColumn = 26, kWidth = 80;
   for (auto &[name, help] : lines) {

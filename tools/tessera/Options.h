@@ -32,6 +32,8 @@ struct Failure {
 [[noreturn]] void failUsage(const llvm::Twine &text);
 /// Throws for an error of the compiler: an internal one has its own exit code.
 [[noreturn]] void fail(llvm::Error error);
+/// Whether an error of the compiler is its own fault, as its text says.
+bool isInternal(llvm::StringRef text);
 
 enum Option {
   OPT_INVALID = 0,
@@ -57,13 +59,16 @@ public:
 
   bool has(Option option) const { return list.hasArg(option); }
   std::string text(Option option, llvm::StringRef otherwise = "") const;
+  /// Throws if one of these flags is given, which has no meaning there: `where`
+  /// is "with --device=reference".
+  void refuse(llvm::ArrayRef<Option> options, const llvm::Twine &where) const;
   /// One of `allowed`, or empty if the flag is not given.
   std::string oneOf(Option option,
                     llvm::ArrayRef<llvm::StringRef> allowed) const;
   int64_t integer(Option option, int64_t least, int64_t most,
                   int64_t otherwise) const;
   double number(Option option, double otherwise) const;
-  /// The parts between commas, of all occurrences.
+  /// The parts between commas, of all occurrences; some if the flag is given.
   std::vector<std::string> parts(Option option) const;
   /// NAME=VALUE, of all occurrences. A name twice is an error.
   std::map<std::string, std::string> assignments(Option option) const;

@@ -36,9 +36,12 @@ defm emit : Value<"emit", "KIND", [Compile],
   "What to write: trace, tensor, kernels, plan, loops, llvm, asm, obj, lib, "
   "so, exe or header; by default what the name of -o says, else obj",
   "trace,tensor,kernels,plan,loops,llvm,asm,obj,lib,so,exe,header">;
+let HelpTextsForVariants = [HelpTextVariant<[Compile],
+  "The stage that FILE is in: trace, tensor, kernels or plan, which FILE says "
+  "by itself, or loops, llvm or asm, which are code">] in
 defm from : Value<"from", "STAGE", Program,
-  "The stage that FILE is in: trace, tensor, kernels, plan, loops, llvm or "
-  "asm; by default what FILE says",
+  "The stage that FILE must be in: trace, tensor, kernels or plan; by default "
+  "what FILE says",
   "trace,tensor,kernels,plan,loops,llvm,asm">;
 defm target : Value<"target", "CPU,...", [Compile, Explain],
   "The CPU to compile for: native (the default), x86-64, x86-64-v2, "
@@ -49,7 +52,7 @@ defm name : Value<"name", "NAME", [Compile],
   "The name of the C function; by default that of the output file">;
 defm header_file : Value<"header", "FILE", [Compile],
   "Where the C header goes; by default beside the object">;
-defm weights : Value<"weights", "FILE", Program,
+defm weights : Value<"weights", "FILE", [Compile, Run, Bench],
   "The safetensors file of the weights; by default the one that FILE names">;
 def pass_weights : Switch<"pass-weights", [Compile],
   "Weights are given to each call, instead of being part of the object">;

@@ -3,8 +3,11 @@
 #include "dialects/Tessera/IR/Symbols.h"
 #include "dialects/Tessera/Transforms/Autodiff.h"
 #include "lowering/Aot/InsideWeights.h"
+#include "lowering/CodeGen/SourceDiagnostics.h"
 #include "lowering/ProgramReader.h"
+#include "runtime/Environment.h"
 #include "runtime/FileUtils.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -13,12 +16,22 @@ using namespace tessera::lowering;
 
 namespace tessera::tool {
 
+/// Lives as long as the process.
+static llvm::MemoryBuffer *theInput = nullptr;
+
+StringRef standardInput() {
+  return theInput ? theInput->getBuffer() : StringRef();
+}
+
 std::unique_ptr<llvm::MemoryBuffer> readInput(StringRef path) {
   // A folder opens, but does not read.
   auto buffer = llvm::MemoryBuffer::getFileOrSTDIN(path, /*IsText=*/false);
   if (!buffer)
     fail("cannot read " + path + ": " + buffer.getError().message());
-  return std::move(*buffer);
+  if (path != "-")
+    return std::move(*buffer);
+  theInput = buffer->release();
+  return llvm::MemoryBuffer::getMemBuffer(*theInput);
 }
 
 void writeOutput(StringRef path, StringRef bytes) {
@@ -35,10 +48,48 @@ Program::Program(const Arguments &arguments, Symbols symbols)
   if (std::vector<std::string> names = arguments.parts(OPT_grad);
       !names.empty())
     addGradients(names);
-  loadWeights(arguments);
+}
+
+bool isFusing(const Arguments &arguments) {
+  return !arguments.has(OPT_no_fuse) &&
+         runtime::readFlag(runtime::Variable::Fuse).value_or(true);
+}
+
+std::string dumpFolder(const Arguments &arguments) {
+  std::string folder = arguments.text(OPT_dump_to);
+  if (folder.empty())
+    return runtime::readVariable(runtime::Variable::Dump).value_or("");
+  std::error_code error = llvm::sys::fs::create_directories(folder);
+  if (!error)
+    error = llvm::sys::fs::access(folder, llvm::sys::fs::AccessMode::Write);
+  if (error)
+    fail("--dump: cannot write to " + folder + ": " + error.message());
+  return folder;
+}
+
+/// What --from and --no-fuse say must fit the stage of the file.
+void Program::checkFlags(const Arguments &arguments) {
+  FailureOr<Stage> stage = stageOf(module());
+  if (failed(stage))
+    fail("internal error: " + path + " was read, and is in no stage",
+         kInternalError);
+  std::string from = arguments.text(OPT_from);
+  if (!from.empty() && nameOf(*stage) != from)
+    fail(path + " is in the " + nameOf(*stage) + " stage, and --from says " +
+         from);
+  if (*stage >= Stage::kernels)
+    arguments.refuse({OPT_no_fuse}, "for a program in the " + nameOf(*stage) +
+                                        " stage, of which the kernels are "
+                                        "formed already");
 }
 
 void Program::parse(const Arguments &arguments, Symbols symbols) {
+  std::string from = arguments.oneOf(
+      OPT_from, {"trace", "tensor", "kernels", "plan", "loops", "llvm", "asm"});
+  if (from == "loops" || from == "llvm" || from == "asm")
+    failUsage("--from=" + from +
+              ": that is code of kernels, which only "
+              "tessera compile carries on from");
   std::unique_ptr<llvm::MemoryBuffer> text = readInput(path);
   context = std::make_unique<MLIRContext>(MLIRContext::Threading::DISABLED);
   ReadFailure failure;
@@ -55,6 +106,11 @@ void Program::parse(const Arguments &arguments, Symbols symbols) {
   if (!read)
     fail(read.takeError());
   ports = std::move(*read);
+  checkFlags(arguments);
+}
+
+[[noreturn]] void failCompilation(StringRef error) {
+  fail(error.rtrim(), isInternal(error) ? kInternalError : kUserError);
 }
 
 void Program::loadWeights(const Arguments &arguments) {
@@ -69,6 +125,13 @@ void Program::loadWeights(const Arguments &arguments) {
     return loadInsideWeights();
   if (weightsFile.empty())
     return;
+  if (llvm::none_of(ports.arguments,
+                    [](const Port &p) { return p.isWeight; })) {
+    if (arguments.has(OPT_weights))
+      fail("--weights: " + path + " has no weights");
+    weightsFile.clear();
+    return;
+  }
   values = io::readSafetensors(weightsFile);
   for (const Port &argument : ports.arguments) {
     if (!argument.isWeight)
@@ -165,10 +228,14 @@ void Program::addGradients(ArrayRef<std::string> names) {
   end->setOperands(results);
   function.setType(builder.getFunctionType(function.getArgumentTypes(), types));
   function.setAllResultAttrs(attributes);
+  std::string text;
+  SourceDiagnostics handler(*context, {}, text);
+  if (failed(stageOf(module())))
+    fail("internal error: --grad makes no program: " + text, kInternalError);
   ir::writeSymbols(module());
   auto read = interfaceOf(function);
   if (!read)
-    fail(read.takeError());
+    fail("--grad: " + llvm::toString(read.takeError()));
   ports = std::move(*read);
 }
 

@@ -16,10 +16,13 @@ namespace tessera::tool {
 /// A program file, parsed and checked, with its weights.
 class Program {
 public:
-  /// Reads the file that the arguments name, and does what --grad, --weights
-  /// and --shape ask for. Throws a Failure.
+  /// Reads the file that the arguments name, and does what --from, --grad and
+  /// --shape ask for. Throws a Failure.
   explicit Program(const Arguments &arguments,
                    Symbols symbols = Symbols::needSizes);
+  /// Reads the weights: those of --weights, else of the file that the program
+  /// names. Throws a Failure if they are not what the program expects.
+  void loadWeights(const Arguments &arguments);
 
   mlir::ModuleOp module() { return *theModule; }
   mlir::func::FuncOp main() { return lowering::mainFunction(module()); }
@@ -35,7 +38,7 @@ public:
 
 private:
   void parse(const Arguments &arguments, Symbols symbols);
-  void loadWeights(const Arguments &arguments);
+  void checkFlags(const Arguments &arguments);
   void loadInsideWeights();
   void addGradients(llvm::ArrayRef<std::string> names);
 
@@ -46,8 +49,21 @@ private:
   io::SafetensorsFile values;
 };
 
+/// Throws for a compilation that failed, of a program that was read: its error
+/// says whether that is internal.
+[[noreturn]] void failCompilation(llvm::StringRef error);
+
+/// Whether ops are to be fused into kernels, by --no-fuse and TESSERA_FUSE.
+bool isFusing(const Arguments &arguments);
+/// The folder for every stage, by --dump or TESSERA_DUMP, or empty. It is there
+/// and can be written to; otherwise throws a Failure.
+std::string dumpFolder(const Arguments &arguments);
+
 /// The bytes of a file, or of the standard input for "-". Throws a Failure.
 std::unique_ptr<llvm::MemoryBuffer> readInput(llvm::StringRef path);
+
+/// What readInput() has read from the standard input. A signal handler may ask.
+llvm::StringRef standardInput();
 
 /// Writes a file under a temporary name and renames it, or to the standard
 /// output for "-". Throws a Failure.

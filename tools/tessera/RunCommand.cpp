@@ -27,7 +27,12 @@ static std::string fileOf(StringRef value, StringRef flag) {
 }
 
 int runRun(const Arguments &arguments) {
+  double rtol = arguments.number(OPT_rtol, 1e-5);
+  double atol = arguments.number(OPT_atol, 1e-8);
+  if (!arguments.has(OPT_expect))
+    arguments.refuse({OPT_rtol, OPT_atol}, "without --expect");
   Program program(arguments);
+  program.loadWeights(arguments);
   // What is wrong with the flags is said before anything is computed.
   std::map<size_t, std::string> outputs;
   std::map<size_t, io::RawTensor> expected;
@@ -36,8 +41,6 @@ int runRun(const Arguments &arguments) {
   for (const auto &[name, value] : arguments.assignments(OPT_expect))
     expected[resultNamed(program, name, "--expect")] =
         io::readNpy(fileOf(value, "--expect"));
-  double rtol = arguments.number(OPT_rtol, 1e-5);
-  double atol = arguments.number(OPT_atol, 1e-8);
 
   std::vector<runtime::Storage> inputs = argumentValues(program, arguments);
   std::vector<runtime::Storage> results =
@@ -53,10 +56,12 @@ int runRun(const Arguments &arguments) {
         errs() << "tessera: error: " << text << "\n";
         code = kDiffers;
       }
-    } else if (!outputs.count(i)) {
-      outs() << printed(port, results[i]);
     }
   }
+  // Only when nothing more can fail.
+  for (auto [i, port] : enumerate(program.interface().results))
+    if (!outputs.count(i) && !expected.count(i))
+      outs() << printed(port, results[i]);
   return code;
 }
 

@@ -176,18 +176,19 @@ Runner::Runner(Program &program, const Arguments &arguments)
       isReference(arguments.oneOf(OPT_device, {"cpu", "reference"}) ==
                   "reference"),
       threads(int(arguments.integer(OPT_threads, 1, 1024, 0))) {
-  if (isReference)
+  if (isReference) { // it knows no kernels and no threads
+    arguments.refuse({OPT_no_fuse, OPT_threads, OPT_dump_to},
+                     "with --device=reference");
     return;
+  }
   ProgramOptions options;
-  options.fuse = !arguments.has(OPT_no_fuse);
+  options.fuse = isFusing(arguments);
   options.threads = threads;
-  options.dump = arguments.text(OPT_dump_to);
+  options.dump = dumpFolder(arguments);
   std::string error;
   auto compiled = compile(program.module(), options, error);
   if (failed(compiled))
-    fail(StringRef(error).rtrim(), StringRef(error).contains("internal error")
-                                       ? kInternalError
-                                       : kUserError);
+    failCompilation(error);
   executable = std::move(*compiled);
 }
 

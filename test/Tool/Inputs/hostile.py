@@ -26,6 +26,15 @@ FILES = {
     "deep-types": "module attributes {a = " + "tuple<" * 50000 + "i1" + ">" * 50000 + "} {}",
     "deep-arrays": "module attributes {a = " + "[" * 5000 + "]" * 5000 + "} {}",
     "deep-locations": good + "#l = loc(" + "callsite(" * 3000,
+    # Nesting and size that no bracket shows.
+    "deep-aliases": "#a0 = [1]\n" + "".join(f"#a{i + 1} = [#a{i}]\n" for i in range(3000)) + "module {}\n",
+    "deep-callsites": good + '#loc0 = loc("a":1:1)\n'
+                      + "".join(f"#loc{i + 1} = loc(callsite(#loc{i} at #loc0))\n" for i in range(3000)),
+    "deep-tuples": "!t0 = tuple<i1>\n" + "".join(f"!t{i + 1} = tuple<!t{i}>\n" for i in range(3000)) + "module {}\n",
+    "alias-bomb": "#a0 = [" + "1, " * 50 + "1]\n"
+                  + "".join(f"#a{i + 1} = [{', '.join([f'#a{i}'] * 50)}]\n" for i in range(9)) + "module {}\n",
+    "cyclic-aliases": "#a = [#b]\n#b = [#a]\nmodule attributes {tessera.x = #a} {}\n",
+    "cyclic-locations": good + "#loc1 = loc(callsite(#loc2 at #loc2))\n#loc2 = loc(callsite(#loc1 at #loc1))\n",
     "long-line": "// a comment\n" + "x" * (10 << 20),
     "zero-byte": "module \0{}",
     "not-utf8": good.replace("tessera.exp", "tessera.\u00e9xp"),

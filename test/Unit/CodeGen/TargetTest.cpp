@@ -1,6 +1,6 @@
 // What the code generator knows about targets, and what it says about names it
 // does not know.
-#include "lowering/CodeGen/Target.h"
+#include "lowering/CodeGen/GpuTarget.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/MLIRContext.h"
 #include "gtest/gtest.h"
@@ -46,6 +46,42 @@ TEST_F(TargetTest, UnknownNameIsAnError) {
   auto old = targetFor("i386");
   EXPECT_FALSE(old);
   llvm::consumeError(old.takeError());
+}
+
+TEST_F(TargetTest, Gpus) {
+  for (const GpuTarget &gpu : gpuTargets()) {
+    auto target = llvm::cantFail(gpuTargetFor(gpu.name));
+    EXPECT_EQ(target.gpu, &gpu);
+    EXPECT_EQ(target.cpu, gpu.name);
+    EXPECT_GE(gpu.ptxVersion, 80);
+    EXPECT_LT(gpu.sharedPerBlock, gpu.sharedPerMultiprocessor + 1);
+  }
+  EXPECT_TRUE(llvm::cantFail(gpuTargetFor("sm_90a")).gpu->hasWgmma);
+  EXPECT_FALSE(llvm::cantFail(gpuTargetFor("sm_75")).gpu->hasAsyncCopy);
+  auto asCpu = targetFor("sm_90");
+  ASSERT_FALSE(asCpu);
+  EXPECT_EQ(llvm::toString(asCpu.takeError()),
+            "'sm_90' is a GPU, and this compiles for CPUs only");
+}
+
+// As the CUDA occupancy calculator has them.
+TEST_F(TargetTest, Occupancy) {
+  auto of = [](const char *arch, int threads, int registers, int64_t shared) {
+    return occupancyOf(*llvm::cantFail(gpuTargetFor(arch)).gpu, threads,
+                       registers, shared);
+  };
+  EXPECT_EQ(of("sm_80", 256, 32, 0).fraction, 1);
+  Occupancy registers = of("sm_80", 256, 64, 0);
+  EXPECT_EQ(registers.blocks, 4);
+  EXPECT_EQ(registers.fraction, 0.5);
+  EXPECT_EQ(registers.limitedBy, "registers");
+  Occupancy shared = of("sm_90", 256, 32, 48 << 10);
+  EXPECT_EQ(shared.blocks, 4);
+  EXPECT_EQ(shared.limitedBy, "shared memory");
+  EXPECT_EQ(of("sm_86", 1024, 32, 0).warps, 32);
+  EXPECT_EQ(of("sm_89", 32, 16, 0).limitedBy, "blocks");
+  EXPECT_EQ(of("sm_75", 128, 256, 0).blocks, 0);
+  EXPECT_EQ(of("sm_86", 128, 32, 100 << 10).blocks, 0);
 }
 
 TEST_F(TargetTest, EnvironmentVariable) {

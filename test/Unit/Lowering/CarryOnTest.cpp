@@ -126,7 +126,8 @@ TEST_F(CarryOn, kernelsFromLoopsAndLLVM) {
         auto text = texts.find({stage, job.name});
         if (text == texts.end())
           continue; // the same as an earlier one
-        auto bytes = compileKernel(text->second, stage, target);
+        auto bytes = compileKernel(
+            llvm::MemoryBufferRef(text->second, job.name), stage, target);
         ASSERT_TRUE(bool(bytes)) << llvm::toString(bytes.takeError());
         EXPECT_TRUE(*bytes == object.bytes)
             << job.name << " from " << nameOf(stage).str();
@@ -137,11 +138,21 @@ TEST_F(CarryOn, kernelsFromLoopsAndLLVM) {
 TEST_F(CarryOn, kernelsThatDoNotCompile) {
   TargetInfo target = hostTarget();
   auto errorOf = [&](llvm::StringRef text, Stage stage) {
-    auto object = compileKernel(text, stage, target);
+    auto object =
+        compileKernel(llvm::MemoryBufferRef(text, "some.txt"), stage, target);
     return object ? "" : llvm::toString(object.takeError());
   };
-  EXPECT_NE(errorOf("func.func @f(", Stage::loops), "");
-  EXPECT_NE(errorOf("define void @f(", Stage::llvm), "");
+  auto begins = [&](const char *text, Stage stage, llvm::StringRef with) {
+    std::string error = errorOf(text, stage);
+    EXPECT_TRUE(llvm::StringRef(error).starts_with(with)) << error;
+  };
+  begins("\nfunc.func @f(", Stage::loops, "some.txt:2:14: error: ");
+  begins("func.func @f() { return loc(\"/dev/zero\":1:1) }\nx", Stage::loops,
+         "some.txt:2:1: error: ");
+  begins("define void @f(", Stage::llvm, "some.txt:1:16: error: ");
+  begins("define i64 @f() {\n br label %b\nb:\n %x = add i64 %x, 1\n"
+         " ret i64 %x }",
+         Stage::llvm, "some.txt: error: ");
   EXPECT_NE(errorOf("", Stage::plan).find("not from the plan stage"),
             std::string::npos);
 }
