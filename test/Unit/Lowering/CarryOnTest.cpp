@@ -146,7 +146,7 @@ TEST_F(CarryOn, kernelsThatDoNotCompile) {
     std::string error = errorOf(text, stage);
     EXPECT_TRUE(llvm::StringRef(error).starts_with(with)) << error;
   };
-  begins("\nfunc.func @f(", Stage::loops, "some.txt:2:14: error: ");
+  begins("\nfunc.func @f(", Stage::loops, "some.txt:2:13: error: ");
   begins("func.func @f() { return loc(\"/dev/zero\":1:1) }\nx", Stage::loops,
          "some.txt:2:1: error: ");
   begins("define void @f(", Stage::llvm, "some.txt:1:16: error: ");
