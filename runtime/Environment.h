@@ -15,7 +15,9 @@ namespace tessera::runtime {
   X(Cpu, "CPU", "the CPU to compile for: x86-64-v3, znver3, native")           \
   X(Fuse, "FUSE", "0 switches fusion off")                                     \
   X(Threads, "THREADS", "how many threads compute")                            \
-  X(Profile, "PROFILE", "a file for a Chrome trace of the calls")
+  X(Profile, "PROFILE", "a file for a Chrome trace of the calls")              \
+  X(SimCheck, "SIM_CHECK", "what the emulator checks: race,bounds,init")       \
+  X(SimSeed, "SIM_SEED", "the order in which the emulator runs threads")
 
 enum class Variable : uint8_t {
 #define X(id, name, help) id,
