@@ -202,6 +202,7 @@ private:
   void recordError(const Lane &lane, uint32_t site, std::string text);
   void recordDeadlock();
   std::string place(uint32_t site) const;
+  std::string opAt(uint32_t site) const;
   std::string describeAddress(const void *address, uint32_t flags) const;
   std::string waitingFor(const Lane &lane);
 

@@ -47,7 +47,7 @@ private:
   void (*entry)(void *) = nullptr;
   void *argument = nullptr;
   // What the sanitizers know this context by.
-  void *sanitizer = nullptr;
+  [[maybe_unused]] void *sanitizer = nullptr;
 };
 
 } // namespace tessera::runtime::sim

@@ -115,7 +115,7 @@ LaunchResult launch(const tessera_sim_kernel &kernel,
   LaunchResult result;
   result.error = faultOf(kernel, config);
   if (!result.error.empty()) {
-    result.error = std::string("kernel ") + kernel.name +
+    result.error = std::string("kernel ") + (kernel.strings + kernel.name) +
                    " cannot be launched: " + result.error;
     return result;
   }

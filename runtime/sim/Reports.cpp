@@ -35,23 +35,27 @@ std::string Block::place(uint32_t site) const {
   if (site >= launch.kernel.num_sites)
     return "an unknown place";
   const tessera_sim_site &at = launch.kernel.sites[site];
-  return std::string(at.file) + ":" + std::to_string(at.line);
+  return std::string(launch.kernel.strings + at.file) + ":" +
+         std::to_string(at.line);
+}
+
+std::string Block::opAt(uint32_t site) const {
+  return site < launch.kernel.num_sites
+             ? launch.kernel.strings + launch.kernel.sites[site].op
+             : "an unknown operation";
 }
 
 void Block::recordError(const Lane &lane, uint32_t site, std::string text) {
-  const char *op = site < launch.kernel.num_sites ? launch.kernel.sites[site].op
-                                                  : "an unknown operation";
-  errorText = place(site) + ": [" + op + "] " + text + "\n  kernel " +
-              launch.kernel.name + ", block " + triple(lane.ctaid) +
-              ", thread " + triple(lane.tid) + " (lane " +
+  errorText = place(site) + ": [" + opAt(site) + "] " + text + "\n  kernel " +
+              (launch.kernel.strings + launch.kernel.name) + ", block " +
+              triple(lane.ctaid) + ", thread " + triple(lane.tid) + " (lane " +
               std::to_string(lane.laneid) + " of warp " +
               std::to_string(lane.warpid) + ")";
 }
 
 // What a waiting lane waits for: "barrier 0, where 16 of 64 threads are".
 std::string Block::waitingFor(const Lane &lane) {
-  const std::string op = launch.kernel.sites[lane.site].op;
-  std::string text = place(lane.site) + ": [" + op + "] ";
+  std::string text = place(lane.site) + ": [" + opAt(lane.site) + "] ";
   if (lane.barrier >= 0) {
     const Barrier &barrier = barriers[lane.barrier];
     return text + "barrier " + std::to_string(lane.barrier) + ", where " +
@@ -84,9 +88,10 @@ void Block::recordDeadlock() {
     if (!first || threads.front() < first->index)
       first = &lanes[threads.front()];
   }
-  errorText = place(first->site) + ": [" + launch.kernel.sites[first->site].op +
+  errorText = place(first->site) + ": [" + opAt(first->site) +
               "] deadlock: no thread of the block can go on\n  kernel " +
-              launch.kernel.name + ", block " + triple(first->ctaid) + where;
+              (launch.kernel.strings + launch.kernel.name) + ", block " +
+              triple(first->ctaid) + where;
 }
 
 } // namespace tessera::runtime::sim

@@ -71,7 +71,7 @@ std::string SharedMemory::describe(const void *address) const {
     for (uint32_t i = 1; i < kernel.num_arrays; ++i)
       if (ptrdiff_t(kernel.arrays[i].offset) <= offset)
         array = &kernel.arrays[i];
-    name = std::string("@") + array->name;
+    name = std::string("@") + (kernel.strings + array->name);
     start = ptrdiff_t(array->offset);
     size = ptrdiff_t(array->bytes);
   }

@@ -17,27 +17,25 @@ typedef struct tessera_sim_lane {
   uint64_t operations; /* How many this thread has executed, if counted. */
 } tessera_sim_lane;
 
-/* A place in the source that an operation comes from. */
+/* A place in the source that an operation comes from. Names are offsets of
+ * null-terminated strings in the kernel's `strings`. */
 typedef struct tessera_sim_site {
-  const char *file;
-  uint32_t line, column;
-  const char *op;
+  uint32_t file, line, column, op;
 } tessera_sim_site;
 
 /* An array in shared memory: `bytes` from `offset`. */
 typedef struct tessera_sim_array {
-  const char *name;
-  uint64_t offset, bytes;
+  uint32_t name, offset, bytes;
 } tessera_sim_array;
 
 /* A compiled kernel: code and all that a launch must know of it. */
 typedef struct tessera_sim_kernel {
-  const char *name;
   /* args[i] points to the value of argument i. */
   void (*entry)(tessera_sim_lane *lane, void *const *args);
+  const char *strings;
   const tessera_sim_site *sites;
   const tessera_sim_array *arrays;
-  uint32_t num_args, num_sites, num_arrays;
+  uint32_t name, num_args, num_sites, num_arrays;
   /* Where dynamic shared memory starts; the static arrays end before. */
   uint32_t dynamic_offset;
   /* What the arrays take on a device, without the gaps between them. */
