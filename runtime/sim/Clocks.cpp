@@ -33,9 +33,9 @@ void Clocks::release(uint32_t thread, Meeting &meeting) {
   Lane &lane = lanes[thread];
   if (!meeting.times)
     meeting.times = std::make_shared<VectorClock>(*lane.known);
-  else if (meeting.merged != lane.known.get())
+  else if (meeting.merged != lane.known)
     merge(*meeting.times, *lane.known);
-  meeting.merged = lane.known.get();
+  meeting.merged = lane.known;
   uint32_t &time = (*meeting.times)[thread];
   time = std::max(time, lane.now);
   ++lane.now;
@@ -49,7 +49,7 @@ void Clocks::acquire(uint32_t thread, const Meeting &meeting) {
 void Clocks::fence(uint32_t thread, bool acquires, bool releases) {
   Lane &lane = lanes[thread];
   if (acquires && lane.seen.times) {
-    merge(lane.seen, Meeting{std::make_shared<VectorClock>(*lane.known)});
+    merge(lane.seen, Meeting{std::make_shared<VectorClock>(*lane.known), nullptr});
     acquire(thread, lane.seen);
     lane.seen = {};
   }

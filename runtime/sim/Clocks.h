@@ -14,7 +14,7 @@ using VectorClock = std::vector<uint32_t>;
 // What several threads did before they met: the later time of each.
 struct Meeting {
   std::shared_ptr<VectorClock> times;
-  const VectorClock *merged = nullptr; // what was merged last
+  std::shared_ptr<const VectorClock> merged; // what was merged last
 };
 
 // The happens-before relation between the threads of a block. An access at the

@@ -2,6 +2,7 @@
 #include "lowering/GPU/Sim/Compile.h"
 #include "lowering/CodeGen/Hash.h"
 #include "lowering/CodeGen/Optimize.h"
+#include "lowering/CodeGen/UserPlace.h"
 #include "lowering/GPU/Sim/SimBuilder.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
@@ -28,7 +29,10 @@ public:
           llvm::raw_string_ostream os(text);
           if (!text.empty())
             os << "\n";
-          diagnostic.getLocation().print(os);
+          if (FileLineColLoc place = userPlace(diagnostic.getLocation()))
+            os << place.getFilename().getValue() << ":" << place.getLine();
+          else
+            os << "?";
           os << ": " << diagnostic;
           for (Diagnostic &note : diagnostic.getNotes())
             os << "\n  " << note;

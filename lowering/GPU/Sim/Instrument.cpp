@@ -150,6 +150,10 @@ void instrument(SimBuilder &b, LLVM::LLVMFuncOp func) {
     return;
   SmallVector<Operation *> ops;
   func.walk([&](Operation *op) { ops.push_back(op); });
+  // Before there are reports, which do not count.
+  if (b.options.counters)
+    for (Block &block : func.getBody())
+      countOperations(b, block);
   for (Operation *op : ops) {
     b.setInsertionPoint(op);
     for (const Access &access : accessesOf(b, op))
@@ -159,9 +163,6 @@ void instrument(SimBuilder &b, LLVM::LLVMFuncOp func) {
       b.callAt(op, "branch", {},
                {b.asI32(op->getLoc(), branch.getCondition())});
   }
-  if (b.options.counters)
-    for (Block &block : func.getBody())
-      countOperations(b, block);
 }
 
 } // namespace tessera::lowering

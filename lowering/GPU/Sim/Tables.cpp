@@ -28,11 +28,12 @@ LLVM::GlobalOp addNumbers(SimBuilder &b, StringRef name,
 }
 
 /// void entry(lane, args): loads the arguments and calls the kernel.
-LLVM::LLVMFuncOp addEntry(SimBuilder &b, LLVM::LLVMFuncOp kernel) {
+LLVM::LLVMFuncOp addEntry(SimBuilder &b, LLVM::LLVMFuncOp kernel,
+                          StringRef name) {
   Location loc = kernel.getLoc();
   b.setInsertionPointAfter(kernel);
   auto entry = LLVM::LLVMFuncOp::create(
-      b, loc, (kernel.getName() + ".entry").str(),
+      b, loc, (name + ".entry").str(),
       LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(b.getContext()),
                                   {b.ptr, b.ptr}),
       LLVM::Linkage::Internal);
@@ -65,11 +66,11 @@ std::array<int32_t, 3> boundOf(LLVM::LLVMFuncOp kernel, StringRef name) {
 }
 
 void addDescription(SimBuilder &b, LLVM::LLVMFuncOp kernel,
-                    LLVM::LLVMFuncOp entry) {
+                    StringRef kernelName, LLVM::LLVMFuncOp entry) {
   Location loc = kernel.getLoc();
   auto required = boundOf(kernel, "nvvm.reqntid");
   auto most = boundOf(kernel, "nvvm.maxntid");
-  const int32_t numbers[] = {int32_t(b.string(kernel.getName())),
+  const int32_t numbers[] = {int32_t(b.string(kernelName)),
                              int32_t(kernel.getNumArguments()) - 1,
                              int32_t(b.sites.size()) / 4,
                              int32_t(b.arrays.size()),
@@ -88,7 +89,7 @@ void addDescription(SimBuilder &b, LLVM::LLVMFuncOp kernel,
   b.setInsertionPointAfter(entry);
   auto global = LLVM::GlobalOp::create(
       b, loc, type, /*isConstant=*/true, LLVM::Linkage::External,
-      (kernel.getName() + b.options.symbolSuffix).str(), Attribute(),
+      (kernelName + b.options.symbolSuffix).str(), Attribute(),
       /*alignment=*/8);
   b.setInsertionPointToStart(b.createBlock(&global.getInitializerRegion()));
   Value value = LLVM::PoisonOp::create(b, loc, type);
@@ -118,11 +119,11 @@ void addKernelTables(SimBuilder &b) {
     if (func->hasAttr("nvvm.kernel"))
       kernels.push_back(func);
   for (LLVM::LLVMFuncOp kernel : kernels) {
-    // The exported name is the kernel's own; strings are added before the
+    // The exported name may be the kernel's own. Strings are added before the
     // table of them is made.
-    LLVM::LLVMFuncOp entry = addEntry(b, kernel);
-    addDescription(b, kernel, entry);
-    kernel.setName((kernel.getName() + ".body").str());
+    std::string name = kernel.getName().str();
+    kernel.setName(name + ".body");
+    addDescription(b, kernel, name, addEntry(b, kernel, name));
   }
   b.setInsertionPointToEnd(b.module.getBody());
   SmallVector<int32_t> arrays;

@@ -134,7 +134,7 @@ llvm.func @k(%out: !llvm.ptr<1>) attributes {nvvm.kernel} {
   LaunchConfig config = blockOf(1, 2);
   config.threads = 1;
   auto result = run(text, config, out);
-  EXPECT_FOUND(result, "k.mlir:12: [llvm.load] reads byte 0 of @tile");
+  EXPECT_FOUND(result, "k.mlir:13: [llvm.load] reads byte 0 of @tile");
   EXPECT_FOUND(result, "block (1,0,0)");
   config.checks.init = false;
   ASSERT_TRUE(run(text, config, out));

@@ -61,7 +61,7 @@ TEST(Race, NamesBothLines) {
   auto result = exchangeRun("", 32);
   EXPECT_FOUND(result, "k.mlir:17: [llvm.load] race on shared memory: reads "
                        "byte 0 of @tile (256 bytes), which thread (0,0,0) "
-                       "writes at k.mlir:11");
+                       "writes at k.mlir:12");
 }
 
 TEST(Race, AWarpSyncOrdersItsWarpOnly) {
