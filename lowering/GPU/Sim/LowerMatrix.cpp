@@ -1,5 +1,6 @@
 // ldmatrix and mma.sync.
 #include "lowering/GPU/Sim/SimBuilder.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "runtime/sim/Fragments.h"
 
 using namespace mlir;

@@ -1,6 +1,7 @@
 // Asynchronous copies, fences, atomics, traps, and conversions of narrow
 // floats.
 #include "lowering/GPU/Sim/SimBuilder.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -27,9 +28,6 @@ void fence(SimBuilder &b, Location loc, bool acquires, bool releases) {
 void hostFence(SimBuilder &b, Location loc) {
   LLVM::FenceOp::create(b, loc, LLVM::AtomicOrdering::seq_cst);
 }
-
-/// Lets others run between two looks at memory that they may change.
-void yield(SimBuilder &b, Operation *op) { b.callAt(op, "yield", {}, {}); }
 
 bool isNarrow(Type type) { return type.isF16() || type.isBF16(); }
 
@@ -107,33 +105,43 @@ LogicalResult convertTf32(SimBuilder &b, NVVM::ConvertFloatToTF32Op op) {
   return success();
 }
 
-/// Ops of the LLVM dialect that stay: those that look at memory which others
-/// may be about to change let them run, and scopes of the device go.
-bool adjust(SimBuilder &b, Operation *op) {
-  if (auto load = dyn_cast<LLVM::LoadOp>(op)) {
-    if (load.getOrdering() != LLVM::AtomicOrdering::not_atomic ||
-        load.getVolatile_())
-      yield(b, op);
-    load.removeSyncscopeAttr();
-  } else if (auto store = dyn_cast<LLVM::StoreOp>(op)) {
-    store.removeSyncscopeAttr();
-  } else if (auto exchange = dyn_cast<LLVM::AtomicCmpXchgOp>(op)) {
-    yield(b, op);
-    exchange.removeSyncscopeAttr();
-  } else if (auto update = dyn_cast<LLVM::AtomicRMWOp>(op)) {
-    if (update.getBinOp() == LLVM::AtomicBinOp::xchg)
-      yield(b, op);
-    update.removeSyncscopeAttr();
-  } else {
-    return false;
-  }
-  return true;
+/// Whether a loop may come to this op until another thread changes memory.
+bool isLook(Operation *op) {
+  if (auto load = dyn_cast<LLVM::LoadOp>(op))
+    return load.getOrdering() != LLVM::AtomicOrdering::not_atomic ||
+           load.getVolatile_();
+  if (auto update = dyn_cast<LLVM::AtomicRMWOp>(op))
+    return update.getBinOp() == LLVM::AtomicBinOp::xchg;
+  return isa<LLVM::AtomicCmpXchgOp>(op);
+}
+
+/// Memory ops of the LLVM dialect stay, without the scopes of a device.
+bool dropScope(Operation *op) {
+  return llvm::TypeSwitch<Operation *, bool>(op)
+      .Case<LLVM::LoadOp, LLVM::StoreOp, LLVM::AtomicCmpXchgOp,
+            LLVM::AtomicRMWOp>([](auto op) {
+        op.removeSyncscopeAttr();
+        return true;
+      })
+      .Default(false);
 }
 
 } // namespace
 
+void yieldBeforeLooks(SimBuilder &b, LLVM::LLVMFuncOp func) {
+  SmallVector<Operation *> looks;
+  func.walk([&](Operation *op) {
+    if (isLook(op))
+      looks.push_back(op);
+  });
+  for (Operation *op : looks) {
+    b.setInsertionPoint(op);
+    b.callAt(op, "yield", {}, {});
+  }
+}
+
 SimLowering lowerMemoryOp(SimBuilder &b, Operation *op) {
-  if (adjust(b, op))
+  if (dropScope(op))
     return {};
   if (isa<LLVM::FPExtOp, LLVM::FPTruncOp>(op))
     return convert(b, op);
@@ -160,7 +168,7 @@ SimLowering lowerMemoryOp(SimBuilder &b, Operation *op) {
       })
       .Case<LLVM::Trap, LLVM::DebugTrap, LLVM::UBSanTrap>(
           [&](Operation *op) { b.callAt(op, "trap", {}, {}); })
-      .Case([&](NVVM::NanosleepOp op) { yield(b, op); })
+      .Case([&](NVVM::NanosleepOp op) { b.callAt(op, "yield", {}, {}); })
       .Case([&](NVVM::PrefetchOp) {})
       .Case([&](NVVM::ConvertFloatToTF32Op op) {
         lowered.result = convertTf32(b, op);

@@ -3,6 +3,7 @@
 #include "lowering/GPU/Sim/SimBuilder.h"
 #include "mlir/Dialect/DLTI/DLTI.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/IR/BuiltinDialect.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
@@ -107,8 +108,10 @@ LogicalResult lowerToSim(ModuleOp module, const SimOptions &options) {
   if (failed(addLaneParameters(b)) || failed(b.layOutShared()))
     return failure();
   moveGlobals(module);
-  for (auto func : module.getOps<LLVM::LLVMFuncOp>())
+  for (auto func : module.getOps<LLVM::LLVMFuncOp>()) {
+    yieldBeforeLooks(b, func);
     instrument(b, func);
+  }
   if (failed(lowerOps(b)))
     return failure();
   addKernelTables(b);

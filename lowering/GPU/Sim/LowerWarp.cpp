@@ -1,5 +1,6 @@
 // Special registers, barriers, and what the lanes of a warp do together.
 #include "lowering/GPU/Sim/SimBuilder.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "runtime/sim/SimAbi.h"
 #include "llvm/ADT/TypeSwitch.h"
 

@@ -3,7 +3,6 @@
 #pragma once
 #include "lowering/GPU/Sim/LowerToSim.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/Interfaces/DataLayoutInterfaces.h"
 #include "llvm/ADT/StringMap.h"
@@ -86,6 +85,10 @@ struct SimLowering {
 SimLowering lowerWarpOp(SimBuilder &b, mlir::Operation *op);
 SimLowering lowerMatrixOp(SimBuilder &b, mlir::Operation *op);
 SimLowering lowerMemoryOp(SimBuilder &b, mlir::Operation *op);
+
+/// Lets other threads run before each look at memory that they may be about to
+/// change. It comes before instrument(): what is reported must be what is seen.
+void yieldBeforeLooks(SimBuilder &b, mlir::LLVM::LLVMFuncOp func);
 
 /// Reports the accesses, branches and operations of a function.
 void instrument(SimBuilder &b, mlir::LLVM::LLVMFuncOp func);

@@ -11,7 +11,7 @@ namespace {
 const char *kDynamic = "llvm.mlir.global external @dynamic() {addr_space = 3 : "
                        "i32, alignment = 16 : i64} : !llvm.array<0 x i8>\n";
 
-std::vector<int32_t> numbers(int32_t count) {
+std::vector<int32_t> counting(int32_t count) {
   std::vector<int32_t> values(count);
   std::iota(values.begin(), values.end(), 1000);
   return values;
@@ -43,7 +43,7 @@ TEST(Memory, DynamicSharedMemoryBehindAStaticArray) {
   %y = llvm.load %theirs : !llvm.ptr<3> -> i32
 )mlir",
                                  globals);
-  auto in = numbers(128), out = numbers(128);
+  auto in = counting(128), out = counting(128);
   LaunchConfig config = blockOf(128);
   config.dynamicSharedBytes = 512;
   auto result = run(text, config, in, out);
@@ -160,7 +160,7 @@ llvm.func @scale(%v: i32) -> i32 {
   llvm.return %r : i32
 }
 )mlir");
-  auto in = numbers(32), out = numbers(32);
+  auto in = counting(32), out = counting(32);
   auto result = run(text, blockOf(32), in, out);
   ASSERT_TRUE(result) << result.error;
   const int table[] = {3, 1, 4, 1};
@@ -194,7 +194,7 @@ std::string stagesKernel(const std::string &wait) {
 }
 
 TEST(AsyncCopy, GroupsLandInOrderWhenWaitedFor) {
-  auto in = numbers(64), out = numbers(32);
+  auto in = counting(64), out = counting(32);
   auto result = run(stagesKernel("0"), blockOf(32), in, out);
   ASSERT_TRUE(result) << result.error;
   for (int i = 0; i < 32; ++i)
@@ -202,7 +202,7 @@ TEST(AsyncCopy, GroupsLandInOrderWhenWaitedFor) {
 }
 
 TEST(AsyncCopy, AMissingWaitIsSeen) {
-  auto in = numbers(64), out = numbers(32);
+  auto in = counting(64), out = counting(32);
   auto result = run(stagesKernel("1"), blockOf(32), in, out);
   EXPECT_NE(result.error.find("byte 128 of @tile (256 bytes), where a cp.async "
                               "has not landed"),
@@ -236,7 +236,7 @@ TEST(AsyncCopy, FewerBytesAreFilledUpWithZeros) {
                   "= 3 : i32, alignment = 16 : i64} : "
                   "!llvm.array<128 x i32>\n");
   // The buffer starts at a multiple of 16 bytes, as the copies need.
-  std::vector<int32_t> in = numbers(128), out(32);
+  std::vector<int32_t> in = counting(128), out(32);
   auto result = run(text, blockOf(32), in, out);
   ASSERT_TRUE(result) << result.error;
   for (int i = 0; i < 32; ++i)
