@@ -1,7 +1,6 @@
 // Shuffles, votes and their like, by the rules of the PTX ISA.
 #include "Harness.h"
 #include "gtest/gtest.h"
-#include <bit>
 #include <numeric>
 
 using namespace tessera::test;
@@ -22,10 +21,33 @@ std::string constants(uint32_t mask, uint32_t offset, uint32_t clamp) {
   return line("mask", mask) + line("offset", offset) + line("clamp", clamp);
 }
 
+/// Numbers that the kernel finds behind the first 64 of its input, so that one
+/// kernel does for all of them.
+struct Setting {
+  uint32_t mask, offset, clamp;
+};
+
+std::vector<int32_t> with(std::vector<int32_t> values, Setting setting) {
+  values.resize(64);
+  for (uint32_t number : {setting.mask, setting.offset, setting.clamp})
+    values.push_back(int32_t(number));
+  return values;
+}
+
+std::string loadSetting() {
+  std::string text;
+  int index = 64;
+  for (std::string name : {"mask", "offset", "clamp"})
+    text += "  %i" + name + " = llvm.mlir.constant(" + std::to_string(index++) +
+            " : i32) : i32\n  %p" + name + " = llvm.getelementptr %in[%i" +
+            name + "] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, i32\n  %" + name +
+            " = llvm.load %p" + name + " : !llvm.ptr<1> -> i32\n";
+  return text;
+}
+
 /// y = the shuffled x, plus 1000 where the source is in range.
-std::string shuffleKernel(const std::string &mode, uint32_t mask,
-                          uint32_t offset, uint32_t clamp) {
-  return elementwise(constants(mask, offset, clamp) + R"mlir(
+std::string shuffleKernel(const std::string &mode) {
+  return elementwise(loadSetting() + R"mlir(
   %r = nvvm.shfl.sync )mlir" +
                      mode + R"mlir( %mask, %x, %offset, %clamp
        {return_value_and_is_valid} : i32 -> !llvm.struct<(i32, i1)>
@@ -55,15 +77,17 @@ int expectedSource(const std::string &mode, int lane, int offset, int width,
 }
 
 TEST(Shuffle, EveryModeInSegmentsOfEveryWidth) {
-  for (std::string mode : {"up", "down", "bfly", "idx"})
-    for (int width : {32, 16, 8, 2})
-      for (int offset : {0, 1, 3, 16, 31}) {
+  for (std::string mode : {"up", "down", "bfly", "idx"}) {
+    Compiled compiled = compile(shuffleKernel(mode));
+    ASSERT_TRUE(compiled.kernel) << compiled.error;
+    for (int width : {32, 16, 8, 4, 2, 1})
+      for (int offset = 0; offset < 32; ++offset) {
         // Section "shfl.sync": the mask of the segment is in bits 8 to 12 of c,
         // the clamp in bits 0 to 4: 0 for up, else the last lane.
         uint32_t clamp = uint32_t(32 - width) << 8 | (mode == "up" ? 0 : 31);
-        auto in = numbers(64), out = numbers(64, 0);
-        auto result =
-            run(shuffleKernel(mode, ~0u, offset, clamp), blockOf(64), in, out);
+        auto in = with(numbers(64), {~0u, uint32_t(offset), clamp});
+        auto out = numbers(64, 0);
+        auto result = Args(in, out).launch(*compiled.kernel, blockOf(64));
         ASSERT_TRUE(result) << result.error;
         for (int i = 0; i < 64; ++i) {
           bool inRange = false;
@@ -74,12 +98,13 @@ TEST(Shuffle, EveryModeInSegmentsOfEveryWidth) {
               << i;
         }
       }
+  }
 }
 
 TEST(Shuffle, AClampBelowTheSegmentsEnd) {
-  auto in = numbers(32), out = numbers(32, 0);
+  auto in = with(numbers(32), {~0u, 4, 19}), out = numbers(32, 0);
   // Lanes take from 4 above; those past lane 19 keep their own.
-  ASSERT_TRUE(run(shuffleKernel("down", ~0u, 4, 19), blockOf(32), in, out));
+  ASSERT_TRUE(run(shuffleKernel("down"), blockOf(32), in, out));
   for (int i = 0; i < 32; ++i)
     EXPECT_EQ(out[i], i + 4 <= 19 ? in[i + 4] + 1000 : in[i]) << i;
 }
@@ -122,8 +147,8 @@ TEST(Shuffle, ALaneOutsideTheMaskIsAnError) {
 }
 
 TEST(Shuffle, FromALaneThatDoesNotTakePart) {
-  auto in = numbers(24), out = numbers(24, 0);
-  std::string text = shuffleKernel("bfly", 0x00ffffff, 16, 31);
+  auto in = with(numbers(24), {0x00ffffff, 16, 31}), out = numbers(24, 0);
+  std::string text = shuffleKernel("bfly");
   auto result = run(text, blockOf(24), in, out);
   EXPECT_NE(result.error.find("comes from lane 24"), std::string::npos)
       << result.error;
@@ -164,12 +189,12 @@ llvm.func @k(%out: !llvm.ptr<1>) attributes {nvvm.kernel} {
 }
 
 /// y = the vote of the lanes of `mask` on x; others 7.
-std::string voteKernel(const std::string &kind, uint32_t mask) {
+std::string voteKernel(const std::string &kind) {
   std::string type = kind == "ballot" ? "i32" : "i1";
   std::string y = kind == "ballot" ? "  llvm.br ^join(%v : i32)\n"
                                    : "  %w = llvm.zext %v : i1 to i32\n"
                                      "  llvm.br ^join(%w : i32)\n";
-  return elementwise(constants(mask, 0, 0) + R"mlir(
+  return elementwise(loadSetting() + R"mlir(
   %zero = llvm.mlir.constant(0 : i32) : i32
   %one = llvm.mlir.constant(1 : i32) : i32
   %seven = llvm.mlir.constant(7 : i32) : i32
@@ -185,24 +210,29 @@ std::string voteKernel(const std::string &kind, uint32_t mask) {
 }
 
 TEST(Vote, EveryKindOnFullAndPartialMasks) {
-  const uint32_t votes[] = {0, ~0u, 0x10, 0x0000ffff, 0x5a5a1234};
-  for (uint32_t mask : {~0u, 0x0000ffffu, 0x00100010u})
-    for (uint32_t vote : votes) {
-      std::vector<int32_t> in(32);
-      for (int i = 0; i < 32; ++i)
-        in[i] = int32_t(vote >> i & 1);
-      auto expect = [&](const char *kind, uint32_t expected) {
-        std::vector<int32_t> out(32);
-        auto result = run(voteKernel(kind, mask), blockOf(32), in, out);
+  auto check = [](const char *kind, auto expected) {
+    Compiled compiled = compile(voteKernel(kind));
+    ASSERT_TRUE(compiled.kernel) << compiled.error;
+    for (uint32_t mask : {~0u, 0x0000ffffu, 0x00100010u})
+      for (uint32_t vote : {0u, ~0u, 0x10u, 0x0000ffffu, 0x5a5a1234u}) {
+        std::vector<int32_t> in(32), out(32);
+        for (int i = 0; i < 32; ++i)
+          in[i] = int32_t(vote >> i & 1);
+        in = with(in, {mask, 0, 0});
+        auto result = Args(in, out).launch(*compiled.kernel, blockOf(32));
         ASSERT_TRUE(result) << result.error;
         for (int i = 0; i < 32; ++i)
-          EXPECT_EQ(uint32_t(out[i]), mask >> i & 1 ? expected : 7u) << kind;
-      };
-      expect("any", (vote & mask) != 0);
-      expect("all", (vote & mask) == mask);
-      expect("uni", (vote & mask) == mask || (vote & mask) == 0);
-      expect("ballot", vote & mask);
-    }
+          EXPECT_EQ(uint32_t(out[i]),
+                    mask >> i & 1 ? uint32_t(expected(vote & mask, mask)) : 7u)
+              << kind;
+      }
+  };
+  check("any", [](uint32_t votes, uint32_t) { return votes != 0; });
+  check("all", [](uint32_t votes, uint32_t mask) { return votes == mask; });
+  check("uni", [](uint32_t votes, uint32_t mask) {
+    return votes == mask || votes == 0;
+  });
+  check("ballot", [](uint32_t votes, uint32_t) { return votes; });
 }
 
 TEST(Redux, EveryKind) {
