@@ -32,7 +32,6 @@ uint32_t SimBuilder::string(StringRef text) {
 
 LogicalResult SimBuilder::layOutShared() {
   SmallVector<LLVM::GlobalOp> globals;
-  int64_t gap = kGap, dynamicAlignment = 16;
   for (auto global : module.getOps<LLVM::GlobalOp>())
     if (global.getAddrSpace() == kShared)
       globals.push_back(global);
@@ -40,29 +39,27 @@ LogicalResult SimBuilder::layOutShared() {
     int64_t natural = layout.getTypeABIAlignment(global.getType());
     return std::max<int64_t>(natural, global.getAlignment().value_or(1));
   };
+  int64_t gap = kGap, end = 0;
   for (LLVM::GlobalOp global : globals)
     gap = std::max(gap, alignmentOf(global));
+  // The names are attributes, which outlive the ops.
   for (LLVM::GlobalOp global : globals) {
     int64_t bytes = layout.getTypeSize(global.getType());
-    if (bytes == 0) {
-      dynamicAlignment = std::max(dynamicAlignment, alignmentOf(global));
-      continue;
-    }
+    int64_t alignment = alignmentOf(global);
     if (!global.getInitializerRegion().empty() || global.getValueOrNull())
       return global.emitError("shared memory cannot be initialised");
-    staticBytes = llvm::alignTo(staticBytes, alignmentOf(global));
-    int64_t offset = staticBytes + gap * int64_t(arrays.size());
-    arrays.push_back({global.getName(), offset, bytes});
-    sharedOffsets[global.getName()] = offset;
-    staticBytes += bytes;
-  }
-  staticBytes = llvm::alignTo(staticBytes, dynamicAlignment);
-  dynamicOffset = staticBytes + gap * int64_t(arrays.size());
-  for (LLVM::GlobalOp global : globals)
-    sharedOffsets.try_emplace(global.getName(), dynamicOffset);
-  // The names are attributes, which outlive the ops.
-  for (LLVM::GlobalOp global : globals)
+    if (bytes == 0) {
+      dynamicAlignment = std::max(dynamicAlignment, alignment);
+      dynamicNames.insert(global.getName());
+    } else {
+      int64_t offset = llvm::alignTo(end, alignment);
+      arrayIndices[global.getName()] = arrays.size();
+      arrays.push_back({global.getName(), offset, bytes, alignment});
+      end = offset + bytes + gap;
+    }
     global.erase();
+  }
+  dynamicOffset = llvm::alignTo(end, std::max<int64_t>(16, dynamicAlignment));
   return success();
 }
 
@@ -159,11 +156,15 @@ LogicalResult SimBuilder::lowerAddress(LLVM::AddressOfOp op) {
   Location loc = op.getLoc();
   setInsertionPoint(op);
   Value address;
-  if (auto it = sharedOffsets.find(op.getGlobalName());
-      it != sharedOffsets.end()) {
+  auto array = arrayIndices.find(op.getGlobalName());
+  bool isDynamic = dynamicNames.contains(op.getGlobalName());
+  if (isDynamic || array != arrayIndices.end()) {
+    if (!isDynamic)
+      uses[op->getParentOfType<LLVM::LLVMFuncOp>()].insert(array->second);
+    int64_t offset = isDynamic ? dynamicOffset : arrays[array->second].offset;
     Value base = laneField(loc, offsetof(tessera_sim_lane, shared), ptr);
     address = LLVM::GEPOp::create(*this, loc, ptr, getI8Type(), base,
-                                  ArrayRef<LLVM::GEPArg>{int32_t(it->second)});
+                                  ArrayRef<LLVM::GEPArg>{int32_t(offset)});
   } else if (type.getAddressSpace() != 0) {
     address = LLVM::AddressOfOp::create(*this, loc, ptr, op.getGlobalName());
   } else {

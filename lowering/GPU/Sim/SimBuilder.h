@@ -5,7 +5,9 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/Interfaces/DataLayoutInterfaces.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
 #include <vector>
 
 namespace tessera::lowering {
@@ -13,10 +15,11 @@ namespace tessera::lowering {
 /// Names used in this part.
 inline constexpr llvm::StringLiteral kSimPrefix = "tessera_sim_";
 
-/// An array in shared memory, laid out.
+/// An array in shared memory, laid out. All arrays of a module lie apart; a
+/// kernel has those that it uses.
 struct SharedArray {
   mlir::StringRef name;
-  int64_t offset, bytes;
+  int64_t offset, bytes, alignment;
 };
 
 /// A builder whose calls go into the emulator.
@@ -62,7 +65,10 @@ public:
   mlir::DataLayout layout;
   mlir::Type ptr, i1, i32, i64, f32, noResult;
   std::vector<SharedArray> arrays;
-  int64_t staticBytes = 0, dynamicOffset = 0;
+  /// Where dynamic shared memory starts, and its alignment; 1 if there is none.
+  int64_t dynamicOffset = 0, dynamicAlignment = 1;
+  /// The arrays that each function uses, by index.
+  llvm::DenseMap<mlir::Operation *, llvm::SmallSetVector<unsigned, 4>> uses;
   /// Four numbers for each site: file, line, column, op.
   std::vector<int32_t> sites;
   std::string strings;
@@ -71,7 +77,8 @@ public:
 
 private:
   llvm::StringMap<uint32_t> stringOffsets;
-  llvm::StringMap<int64_t> sharedOffsets;
+  llvm::StringMap<unsigned> arrayIndices;
+  llvm::StringSet<> dynamicNames;
 };
 
 /// Each lowers an op of its kind and erases it. `isKnown` is false, and nothing

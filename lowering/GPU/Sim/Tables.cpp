@@ -9,8 +9,7 @@ namespace tessera::lowering {
 namespace {
 
 constexpr StringLiteral kStrings = "tessera_sim_strings",
-                        kSites = "tessera_sim_sites",
-                        kArrays = "tessera_sim_arrays";
+                        kSites = "tessera_sim_sites";
 
 /// An array of i32, which stands for structs of nothing else.
 LLVM::GlobalOp addNumbers(SimBuilder &b, StringRef name,
@@ -55,6 +54,32 @@ LLVM::LLVMFuncOp addEntry(SimBuilder &b, LLVM::LLVMFuncOp kernel,
   return entry;
 }
 
+/// The arrays that a kernel and the functions that it calls use, in the order
+/// of the module.
+SmallVector<SharedArray> arraysOf(SimBuilder &b, LLVM::LLVMFuncOp kernel) {
+  llvm::SetVector<Operation *> functions;
+  functions.insert(kernel);
+  for (size_t i = 0; i < functions.size(); ++i)
+    functions[i]->walk([&](LLVM::CallOp call) {
+      functions.insert(
+          b.module.lookupSymbol<LLVM::LLVMFuncOp>(*call.getCallee()));
+    });
+  SmallVector<unsigned> used;
+  for (Operation *function : functions)
+    llvm::append_range(used, b.uses[function]);
+  llvm::sort(used);
+  used.erase(llvm::unique(used), used.end());
+  return llvm::map_to_vector(used, [&](unsigned i) { return b.arrays[i]; });
+}
+
+/// What the arrays take on a device, one right after the other.
+int64_t deviceBytes(SimBuilder &b, ArrayRef<SharedArray> arrays) {
+  int64_t bytes = 0;
+  for (const SharedArray &array : arrays)
+    bytes = llvm::alignTo(bytes, array.alignment) + array.bytes;
+  return llvm::alignTo(bytes, b.dynamicAlignment);
+}
+
 /// A bound of the block, such as nvvm.reqntid; zeros where there is none.
 std::array<int32_t, 3> boundOf(LLVM::LLVMFuncOp kernel, StringRef name) {
   auto bound = kernel->getAttrOfType<DenseI32ArrayAttr>(name);
@@ -68,14 +93,22 @@ std::array<int32_t, 3> boundOf(LLVM::LLVMFuncOp kernel, StringRef name) {
 void addDescription(SimBuilder &b, LLVM::LLVMFuncOp kernel,
                     StringRef kernelName, LLVM::LLVMFuncOp entry) {
   Location loc = kernel.getLoc();
+  SmallVector<SharedArray> arrays = arraysOf(b, kernel);
+  SmallVector<int32_t> arrayNumbers;
+  for (const SharedArray &array : arrays)
+    arrayNumbers.append({int32_t(b.string(array.name)), int32_t(array.offset),
+                         int32_t(array.bytes)});
+  std::string arrayTable = (kernelName + ".arrays").str();
+  b.setInsertionPointAfter(entry);
+  addNumbers(b, arrayTable, arrayNumbers);
   auto required = boundOf(kernel, "nvvm.reqntid");
   auto most = boundOf(kernel, "nvvm.maxntid");
   const int32_t numbers[] = {int32_t(b.string(kernelName)),
                              int32_t(kernel.getNumArguments()) - 1,
                              int32_t(b.sites.size()) / 4,
-                             int32_t(b.arrays.size()),
+                             int32_t(arrays.size()),
                              int32_t(b.dynamicOffset),
-                             int32_t(b.staticBytes),
+                             int32_t(deviceBytes(b, arrays)),
                              int32_t(b.granule),
                              (b.options.checks ? TESSERA_SIM_CHECKED : 0) |
                                  (b.options.counters ? TESSERA_SIM_COUNTED : 0),
@@ -95,7 +128,7 @@ void addDescription(SimBuilder &b, LLVM::LLVMFuncOp kernel,
   Value value = LLVM::PoisonOp::create(b, loc, type);
   int64_t field = 0;
   for (StringRef name : {entry.getName(), StringRef(kStrings),
-                         StringRef(kSites), StringRef(kArrays)}) {
+                         StringRef(kSites), StringRef(arrayTable)}) {
     Value address = LLVM::AddressOfOp::create(b, loc, b.ptr, name);
     value = LLVM::InsertValueOp::create(b, loc, value, address, field++);
   }
@@ -126,12 +159,7 @@ void addKernelTables(SimBuilder &b) {
     addDescription(b, kernel, name, addEntry(b, kernel, name));
   }
   b.setInsertionPointToEnd(b.module.getBody());
-  SmallVector<int32_t> arrays;
-  for (const SharedArray &array : b.arrays)
-    arrays.append({int32_t(b.string(array.name)), int32_t(array.offset),
-                   int32_t(array.bytes)});
   addNumbers(b, kSites, b.sites);
-  addNumbers(b, kArrays, arrays);
   LLVM::GlobalOp::create(
       b, b.module.getLoc(),
       LLVM::LLVMArrayType::get(b.getI8Type(), b.strings.size()),

@@ -201,6 +201,7 @@ TEST(Launch, ImpossibleOnes) {
   std::string wide = R"mlir(
 llvm.mlir.global internal @tile() {addr_space = 3 : i32} : !llvm.array<50000 x i8>
 llvm.func @k() attributes {nvvm.kernel, nvvm.reqntid = array<i32: 8, 4>} {
+  %tile = llvm.mlir.addressof @tile : !llvm.ptr<3>
   llvm.return
 }
 )mlir";
@@ -209,6 +210,36 @@ llvm.func @k() attributes {nvvm.kernel, nvvm.reqntid = array<i32: 8, 4>} {
   config.block.y = 4;
   EXPECT_FOUND(run(wide, config), "of static shared memory: a device allows "
                                   "49152");
+}
+
+/// Two kernels of one module, of which each could not have the other's arrays
+/// as well; what a function uses counts for the kernels that call it.
+TEST(Launch, AKernelHasTheArraysThatItUses) {
+  std::string text = R"mlir(
+llvm.mlir.global internal @a() {addr_space = 3 : i32} : !llvm.array<40000 x i8>
+llvm.mlir.global internal @b() {addr_space = 3 : i32} : !llvm.array<40000 x i8>
+llvm.func @store(%v: i8) {
+  %a = llvm.mlir.addressof @a : !llvm.ptr<3>
+  llvm.store %v, %a : i8, !llvm.ptr<3>
+  llvm.return
+}
+llvm.func @k(%v: i8) attributes {nvvm.kernel} {
+  llvm.call @store(%v) : (i8) -> ()
+  llvm.return
+}
+llvm.func @other(%v: i8) attributes {nvvm.kernel} {
+  %b = llvm.mlir.addressof @b : !llvm.ptr<3>
+  llvm.store %v, %b : i8, !llvm.ptr<3>
+  llvm.return
+}
+)mlir";
+  int8_t v = 1;
+  auto result = run(text, blockOf(1), v);
+  EXPECT_TRUE(result) << result.error;
+  Compiled compiled = compile(text);
+  ASSERT_TRUE(compiled.kernel) << compiled.error;
+  EXPECT_EQ(compiled.kernel->num_arrays, 1u);
+  EXPECT_EQ(compiled.kernel->static_bytes, 40000u);
 }
 
 TEST(Launch, ChecksByName) {
