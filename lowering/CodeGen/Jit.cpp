@@ -35,6 +35,7 @@ struct JitState {
 
   static Expected<JitState *> get();
   static Expected<std::unique_ptr<JitState>> create();
+  Error define(ArrayRef<std::pair<StringRef, void *>> functions);
   std::shared_ptr<LoadedObject> find(StringRef id);
   Error link(LoadedObject &object, StringRef bytes);
   void unlink(LoadedObject &object);
@@ -59,18 +60,21 @@ Expected<std::unique_ptr<JitState>> JitState::create() {
   });
   state->layer = std::make_unique<ObjectLinkingLayer>(*state->session);
   state->dylib = &state->session->createBareJITDylib("tessera");
-  auto symbol = [](auto *function) {
-    return ExecutorSymbolDef(ExecutorAddr::fromPtr(function),
-                             JITSymbolFlags::Exported |
-                                 JITSymbolFlags::Callable);
-  };
-  ExecutionSession &session = *state->session;
-  if (Error error = state->dylib->define(
-          absoluteSymbols({{session.intern("memcpy"), symbol(&std::memcpy)},
-                           {session.intern("memmove"), symbol(&std::memmove)},
-                           {session.intern("memset"), symbol(&std::memset)}})))
+  if (Error error =
+          state->define({{"memcpy", reinterpret_cast<void *>(&std::memcpy)},
+                         {"memmove", reinterpret_cast<void *>(&std::memmove)},
+                         {"memset", reinterpret_cast<void *>(&std::memset)}}))
     return std::move(error);
   return state;
+}
+
+Error JitState::define(ArrayRef<std::pair<StringRef, void *>> functions) {
+  SymbolMap symbols;
+  for (auto [name, address] : functions)
+    symbols[session->intern(name)] = {ExecutorAddr::fromPtr(address),
+                                      JITSymbolFlags::Exported |
+                                          JITSymbolFlags::Callable};
+  return dylib->define(absoluteSymbols(std::move(symbols)));
 }
 
 Expected<JitState *> JitState::get() {
@@ -165,6 +169,14 @@ LoadedObject::~LoadedObject() {
   auto it = (*state)->objects.find(link->id);
   if (it != (*state)->objects.end() && it->second.first == this)
     (*state)->objects.erase(it);
+}
+
+Error defineSymbols(ArrayRef<std::pair<StringRef, void *>> functions) {
+  Expected<JitState *> state = JitState::get();
+  if (!state)
+    return state.takeError();
+  std::lock_guard<std::mutex> lock((*state)->mutex);
+  return (*state)->define(functions);
 }
 
 std::shared_ptr<LoadedObject> findLoadedObject(StringRef id) {

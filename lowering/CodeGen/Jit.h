@@ -35,11 +35,16 @@ private:
 /// Links the ELF object in `bytes`. If an object with this `id` is loaded
 /// already, that one is returned: an id must stand for its content, and
 /// exported symbols of different ids must differ. Symbols that the object does
-/// not define are memcpy, memmove, memset or exported by one of the
-/// `dependencies`.
+/// not define are memcpy, memmove, memset, of defineSymbols() or exported by
+/// one of the `dependencies`.
 llvm::Expected<std::shared_ptr<LoadedObject>>
 loadObject(llvm::StringRef bytes, llvm::StringRef id,
            std::vector<std::shared_ptr<LoadedObject>> dependencies = {});
+
+/// Functions of this process that objects may call from now on. A name can be
+/// defined once.
+llvm::Error
+defineSymbols(llvm::ArrayRef<std::pair<llvm::StringRef, void *>> functions);
 
 /// The object that loadObject() loaded under `id` if it is still in memory,
 /// else null.
