@@ -48,12 +48,12 @@ private:
       at = std::min(text.find('\n', at), text.size()) - 1;
       return true;
     }
-    if (c == '#' || c == '!')
-      return alias();
     if (c == '{' && text.substr(at).starts_with("{-#"))
       inResources = true;
     if (c == '#' && text.substr(at).starts_with("#-}"))
       inResources = false;
+    if (c == '#' || c == '!')
+      return alias();
     if (c == '(' || c == '[' || c == '{' || c == '<')
       return deepen(++nesting);
     bool isArrow = c == '>' && at > 0 && text[at - 1] == '-';
