@@ -366,10 +366,11 @@ private:
           variable.name, variable.dtype,
           std::vector<int64_t>(variable.shape.begin(), variable.shape.end()),
           io::Bytes::allocate(bytes->size())};
-      std::memcpy(raw.bytes.data.get(), bytes->data(), bytes->size());
+      std::ranges::copy(*bytes, reinterpret_cast<char *>(raw.bytes.data.get()));
       raw.normaliseBooleans();
       auto storage = runtime::Storage::allocate(raw.bytes.size);
-      std::memcpy(storage.data(), raw.bytes.data.get(), raw.bytes.size);
+      std::copy_n(raw.bytes.data.get(), raw.bytes.size,
+                  static_cast<std::byte *>(storage.data()));
       state->program.cells[next++]->store(makeTensor(
           std::move(storage), variable.shape, variable.dtype, Device()));
     }

@@ -30,6 +30,8 @@ public:
     for (; at < text.size(); ++at)
       if (!step())
         return false;
+    if (inResources) // MLIR's parser would read past the end.
+      return fail("the file ends inside its resources");
     return checkLine();
   }
 
@@ -46,6 +48,10 @@ private:
       at = std::min(text.find('\n', at), text.size()) - 1;
       return true;
     }
+    if (c == '{' && text.substr(at).starts_with("{-#"))
+      inResources = true;
+    if (c == '#' && text.substr(at).starts_with("#-}"))
+      inResources = false;
     if (c == '#' || c == '!')
       return alias();
     if (c == '(' || c == '[' || c == '{' || c == '<')
@@ -147,6 +153,7 @@ private:
   size_t at = 0, lineStart = 0, stringBytes = 0;
   int64_t line = 1;
   int nesting = 0;
+  bool inResources = false; ///< between `{-#` and `#-}`
   // Aliases, and the one that is being defined.
   llvm::StringMap<Expansion> aliases;
   StringRef defined;

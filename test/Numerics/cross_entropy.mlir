@@ -30,3 +30,13 @@ func.func @empty(%x: tensor<0x3xf32>, %labels: tensor<0xi64> {test.range = [-1, 
   %0 = tessera.cross_entropy %x, %labels : tensor<0x3xf32>, tensor<0xi64> -> tensor<0xf32>
   return %0 : tensor<0xf32>
 }
+
+// More classes than the labels' type counts: the label 30 is one class, and not the one after 256 of them too.
+func.func @many_classes(
+    %x: tensor<3x300xf32> {test.values = dense<0.0> : tensor<3x300xf32>},
+    %l: tensor<3xi8> {test.values = dense<[100, -1, 30]> : tensor<3xi8>})
+    -> (tensor<3xf32> {test.expect = dense<[5.7037826, 0x7FC00000, 5.7037826]> : tensor<3xf32>})
+    attributes {test.ulp = 4 : i64} {
+  %0 = tessera.cross_entropy %x, %l : tensor<3x300xf32>, tensor<3xi8> -> tensor<3xf32>
+  return %0 : tensor<3xf32>
+}

@@ -1,6 +1,7 @@
 // Composites: tangent formulas, and the programs of primitives that define
 // their values.
 #include "dialects/Tessera/IR/Expr.h"
+#include "dialects/Tessera/IR/StandIns.h"
 
 using namespace mlir;
 
@@ -101,12 +102,22 @@ LogicalResult CrossEntropyOp::inferReturnTypes(MLIRContext *,
   return success();
 }
 
+/// The labels, in a type that can count the classes, of which the number may be
+/// a symbol.
+static Expr wideLabels(CrossEntropyOp op, OpBuilder &builder) {
+  Expr labels(builder, op.getLoc(), op.getLabels());
+  int64_t classes = tensorType(op.getLogits()).getShape().back();
+  unsigned width = labels.type().getElementType().getIntOrFloatBitWidth();
+  bool fits = !isSymbolic(classes) && llvm::isIntN(width, classes);
+  return fits ? labels : convert(labels, builder.getI64Type());
+}
+
 /// One where the class is the label.
 static Expr isLabel(CrossEntropyOp op, OpBuilder &builder) {
   auto type = tensorType(op.getLogits());
   int64_t last = type.getRank() - 1;
-  Expr labels(builder, op.getLoc(), op.getLabels());
-  auto positions = type.clone(tensorType(op.getLabels()).getElementType());
+  Expr labels = wideLabels(op, builder);
+  auto positions = type.clone(labels.type().getElementType());
   Expr classes =
       labels.with(IotaOp::create(builder, op.getLoc(), positions, last));
   return classes == expand(labels, type, last);
@@ -114,9 +125,14 @@ static Expr isLabel(CrossEntropyOp op, OpBuilder &builder) {
 
 /// Whether a label is one of the classes.
 static Expr isKnown(CrossEntropyOp op, OpBuilder &builder) {
-  Expr labels(builder, op.getLoc(), op.getLabels());
-  auto type = tensorType(op.getLogits());
-  Expr below = labels < double(type.getShape().back());
+  Expr labels = wideLabels(op, builder);
+  int64_t classes = tensorType(op.getLogits()).getShape().back();
+  auto list = RankedTensorType::get({classes}, builder.getI1Type());
+  Expr count = isSymbolic(classes)
+                   ? labels.with(ExtentOp::create(builder, op.getLoc(),
+                                                  labels.type(), list))
+                   : labels.full(double(classes));
+  Expr below = labels < count;
   Expr negative = labels < 0.0;
   return labels.with(AndOp::create(
       builder, op.getLoc(), below.type(), below.value(),

@@ -79,9 +79,12 @@ inline Extent extentOf(int64_t number) {
   // Constants that may stand beside a symbol: more than any offset inside a
   // tensor, less than half a stand-in.
   constexpr int64_t kMostConstant = int64_t(1) << 31;
+  // More than any multiple of a stand-in, so that nothing below overflows.
+  constexpr int64_t kMostNumber = int64_t(1) << 62;
   Extent best{0, number, 0};
   bool isDynamic = number == std::numeric_limits<int64_t>::min();
-  if (isDynamic || std::abs(number) < kMostConstant)
+  if (isDynamic || std::abs(number) < kMostConstant ||
+      std::abs(number) > kMostNumber)
     return best;
   int64_t least = kMostConstant;
   for (unsigned symbol = 0; symbol < StandIns::count(); ++symbol) {

@@ -269,24 +269,12 @@ static bool readsNothing(Operation *op, ArrayRef<int64_t> dims) {
          });
 }
 
-/// Whether an op's classes are a symbol, and none: a label outside them is
-/// found by the code of at least one.
-static bool hasNoClasses(Operation *op, ArrayRef<int64_t> dims) {
-  auto loss = dyn_cast<CrossEntropyOp>(op);
-  if (!loss)
-    return false;
-  int64_t classes = tensorType(loss.getLogits()).getShape().back();
-  return isSymbolic(classes) && extentOf(classes).at(dims) == 0;
-}
-
 /// What is wrong with the program for these sizes; empty if nothing is.
 static std::string faultAt(ModuleOp module, ArrayRef<int64_t> dims) {
   std::string text;
   module.walk([&](Operation *op) {
     if (readsNothing(op, dims))
       text = "an empty tensor would be padded, joined or put into another";
-    else if (hasNoClasses(op, dims))
-      text = "a cross entropy would have no classes";
   });
   if (!text.empty())
     return text;
