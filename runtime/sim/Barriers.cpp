@@ -77,24 +77,19 @@ void Block::arrive(Lane &lane, uint32_t id, uint32_t threads, uint32_t site) {
 }
 
 // The barrier is an aligned one: all lanes of a warp execute the same
-// instruction, or none of them does.
+// instruction, or none of them does. Lane 0 is compared with all others, and
+// these with lane 0, so that no warp is looked at 32 times.
 void Block::checkAligned(const Barrier &barrier) {
   for (uint32_t index : barrier.waiting) {
     const Lane &lane = lanes[index];
     const Warp &warp = warpOf(lane);
-    for (uint32_t rest = warp.present; rest; rest &= rest - 1) {
+    for (uint32_t rest = lane.laneid ? 1 : warp.present; rest;
+         rest &= rest - 1) {
       const Lane &other = laneOf(warp, std::countr_zero(rest));
       if (other.state == LaneState::Waiting && other.barrier == lane.barrier &&
           other.site == lane.site)
         continue;
-      fail(lane, lane.site, [&] {
-        return "divergent barrier: all lanes of a warp must come to the same "
-               "barrier, and lane " +
-               std::to_string(other.laneid) + " of warp " +
-               std::to_string(lane.warpid) +
-               (other.state == LaneState::Done ? std::string(" has exited")
-                                               : " is at " + place(other.site));
-      });
+      fail(lane, lane.site, [&] { return divergence(lane, other); });
     }
   }
 }

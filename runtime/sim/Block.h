@@ -205,6 +205,7 @@ private:
   std::string opAt(uint32_t site) const;
   std::string describeAddress(const void *address, uint32_t flags) const;
   std::string waitingFor(const Lane &lane);
+  std::string divergence(const Lane &lane, const Lane &other) const;
 
   const LaunchContext &launch;
   SharedMemory shared;

@@ -49,7 +49,8 @@ void Clocks::acquire(uint32_t thread, const Meeting &meeting) {
 void Clocks::fence(uint32_t thread, bool acquires, bool releases) {
   Lane &lane = lanes[thread];
   if (acquires && lane.seen.times) {
-    merge(lane.seen, Meeting{std::make_shared<VectorClock>(*lane.known), nullptr});
+    merge(lane.seen,
+          Meeting{std::make_shared<VectorClock>(*lane.known), nullptr});
     acquire(thread, lane.seen);
     lane.seen = {};
   }

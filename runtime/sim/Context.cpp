@@ -68,10 +68,14 @@ namespace {
 
 constexpr size_t kStackBytes = 64 << 10;
 constexpr int kStacksPerMapping = 32;
+// Stacks start at different places of a page, or those of a block would all
+// want the same lines of the caches.
+constexpr size_t kStagger = 832, kStaggered = 16 << 10;
 
 struct StackPool {
   std::mutex mutex;
   std::vector<Stack> free;
+  size_t stagger = 0;
 
   // Never destroyed: fibres may run until the process ends.
   static StackPool &get() {
@@ -93,7 +97,8 @@ void StackPool::map() {
     char *base = static_cast<char *>(memory) + i * each;
     // If the system refuses more mappings, this one goes without.
     (void)mprotect(base, guard, PROT_NONE);
-    free.push_back({base + guard, kStackBytes});
+    free.push_back({base + guard, kStackBytes - stagger});
+    stagger = (stagger + kStagger) % kStaggered;
   }
 }
 

@@ -53,6 +53,16 @@ void Block::recordError(const Lane &lane, uint32_t site, std::string text) {
               std::to_string(lane.warpid) + ")";
 }
 
+std::string Block::divergence(const Lane &lane, const Lane &other) const {
+  return "divergent barrier: all lanes of a warp must come to the same "
+         "barrier, "
+         "and lane " +
+         std::to_string(other.laneid) + " of warp " +
+         std::to_string(lane.warpid) +
+         (other.state == LaneState::Done ? std::string(" has exited")
+                                         : " is at " + place(other.site));
+}
+
 // What a waiting lane waits for: "barrier 0, where 16 of 64 threads are".
 std::string Block::waitingFor(const Lane &lane) {
   std::string text = place(lane.site) + ": [" + opAt(lane.site) + "] ";

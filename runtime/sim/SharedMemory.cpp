@@ -28,7 +28,7 @@ SharedMemory::SharedMemory(const tessera_sim_kernel &kernel,
 
 void SharedMemory::reset() {
   std::memset(memory, 0xff, states.size());
-  std::memcpy(states.data(), fresh.data(), fresh.size());
+  states = fresh;
 }
 
 bool SharedMemory::contains(const void *address, size_t count) const {

@@ -39,6 +39,8 @@ struct Case {
   Layout a, b;
 };
 
+void PrintTo(const Case &c, std::ostream *os) { *os << c.name; }
+
 // "groupID = %laneid >> 2, threadID_in_group = %laneid % 4"; the formulas are
 // those of the sections "Matrix Fragments for mma.m16n8k*".
 const Layout kHalfA16{
