@@ -31,6 +31,7 @@ public:
   void lend(size_t source, size_t index);
 
   const char *name = "jit";  ///< what errors say was called
+  Device device;             ///< of all its tensors
   std::source_location made; ///< where the program was
   std::vector<Source> sources;
   std::vector<std::shared_ptr<Cell>> cells, written;

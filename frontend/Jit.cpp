@@ -3,10 +3,12 @@
 #include "tessera/Jit.h"
 
 #include "frontend/CompiledProgram.h"
+#include "frontend/Devices.h"
 #include "frontend/Evaluate.h"
 #include "frontend/Program.h"
 #include "frontend/Recording.h"
 #include "runtime/Allocator.h"
+#include "runtime/sim/Session.h"
 
 using namespace mlir;
 
@@ -61,15 +63,25 @@ void checkPositions(const std::vector<size_t> &positions, size_t count,
                            std::to_string(count));
 }
 
-bool mustInline(const JitCall &call) {
+/// A device but the CPU is part of the signature.
+static void sign(JitCall &call, const Device &device) {
+  if (device == Device()) [[likely]]
+    return;
+  std::string text = device.str();
+  signBytes(call, text.data(), text.size());
+}
+
+bool mustInline(JitCall &call) {
   Trace &trace = Trace::current();
-  if (!trace.frames.empty() ||
-      default_device().kind() == runtime::DeviceKind::Reference)
+  Device device = default_device();
+  if (!trace.frames.empty() || isInterpreted(device))
     return true;
+  sign(call, device);
   for (const Tensor *argument : call.tensors.items()) {
     TensorImpl *impl = argument->handle().get();
-    if (!impl || impl->device.kind() == runtime::DeviceKind::Reference)
+    if (!impl || isInterpreted(impl->device))
       return true;
+    sign(call, impl->device);
     bool plain = impl->ready.load(std::memory_order_acquire) && !impl->trace &&
                  !impl->leaf;
     if (!plain && argument->requires_grad())
@@ -111,6 +123,8 @@ public:
         throw InternalError(errorPlace(place), program.name,
                             "the compiled program failed with code " +
                                 std::to_string(status.code));
+    } catch (const runtime::sim::Fault &error) {
+      throw DeviceError(errorPlace(place), program.name, error.what());
     } catch (const runtime::OutOfMemoryError &error) {
       throw OutOfMemory(errorPlace(place), program.name, error.what());
     } catch (const std::length_error &error) {
@@ -144,11 +158,11 @@ private:
     const ValueType &type = program.outputs[i];
     if (!program.symbolic)
       return makeTensor(std::move(outputs[i]), type.shape, type.dtype,
-                        Device());
+                        program.device);
     std::vector<int64_t> shape =
         program.executable->info().outputs[i].shapeAt(dims());
     return makeTensor(std::move(outputs[i]), Shape(std::move(shape)),
-                      type.dtype, Device());
+                      type.dtype, program.device);
   }
 
   /// Finds the bytes of all inputs that are no loans.
@@ -156,7 +170,7 @@ private:
     for (size_t i = 0; i < inputs.size(); ++i) {
       const Source &source = program.sources[i];
       if (source.kind == Source::Argument)
-        inputs[i] = storageOf(*call.tensors[source.index], program.name, place);
+        inputs[i] = bytesOf(*call.tensors[source.index], "an argument");
       else if (source.kind == Source::Variable)
         bindVariable(i, program.cells[source.index]->load());
       else
@@ -175,7 +189,15 @@ private:
           "it was traced: " +
               typeText(expected.dtype, expected.shape) + " and " +
               (value.defined() ? typeText(value) : "nothing"));
-    inputs[i] = storageOf(value, program.name, place);
+    inputs[i] = bytesOf(value, "a variable");
+  }
+
+  const runtime::Storage &bytesOf(const Tensor &value, const char *what) {
+    if (const Device &device = value.handle()->device; device != program.device)
+      throw DeviceError(errorPlace(place), program.name,
+                        "the program is for " + program.device.str() +
+                            ", and " + what + " is on " + device.str());
+    return storageOf(value, program.name, place);
   }
 
   // What results may overwrite

@@ -36,6 +36,8 @@ struct JitTrace::State {
         transform(name, place, arguments, /*stand=*/true) {
     program->name = name;
     program->made = place;
+    program->device =
+        arguments.empty() ? default_device() : arguments[0].device();
     marker = transform.standFor(Tensor(0.f, place));
     transform.cells().state().capture =
         [this](const std::shared_ptr<Cell> &cell) { return capture(cell); };
@@ -180,7 +182,8 @@ JitTrace::JitTrace(const JitCall &call, const char *name,
       continue;
     Shape shape = tensor->handle()->shape;
     shape[0] = batch;
-    arguments.back() = zeros(shape, tensor->handle()->dtype, place);
+    arguments.back() = zeros(shape, tensor->handle()->dtype, place)
+                           .to(tensor->handle()->device, place);
   }
   state = std::make_unique<State>(call, arguments, name, place);
   state->batch = batch;
@@ -230,7 +233,8 @@ JitTrace::finish(std::span<const Tensor> results) {
   TraceLock lock(trace);
   Slice slice = state->slice(roots);
   if (!roots.empty())
-    state->program->executable = executableFor(trace, slice, state->place);
+    state->program->executable =
+        executableFor(trace, slice, state->program->device, state->place);
   // What the function wrote is written by the program, when it runs.
   return state->program;
 }
@@ -276,7 +280,7 @@ std::shared_ptr<const JitProgram> JitTrace::unite(JitTrace &first,
     return a.program;
   OwningOpRef<ModuleOp> module = a.generalised(*a.module, *b.module, b.batch);
   program.symbolic = true;
-  program.executable = compileSymbolic(*module, a.place);
+  program.executable = compileSymbolic(*module, program.device, a.place);
   return a.program;
 }
 

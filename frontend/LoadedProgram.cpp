@@ -1,5 +1,6 @@
 // Reads program files, and calls the programs in them.
 #include "dialects/Tessera/IR/Symbols.h"
+#include "frontend/Devices.h"
 #include "frontend/Evaluate.h"
 #include "frontend/Program.h"
 #include "frontend/ProgramFile.h"
@@ -74,12 +75,9 @@ struct Program::State {
   std::vector<uint32_t> donated; ///< positions of arguments
 
   bool isInterpreted(const std::vector<Tensor> &given) const {
-    auto isReference = [](const Device &device) {
-      return device.kind() == runtime::DeviceKind::Reference;
-    };
-    return isReference(default_device()) ||
-           llvm::any_of(given, [&](const Tensor &tensor) {
-             return isReference(tensor.device());
+    return detail::isInterpreted(default_device()) ||
+           llvm::any_of(given, [](const Tensor &tensor) {
+             return detail::isInterpreted(tensor.device());
            });
   }
 
@@ -105,7 +103,9 @@ private:
 /// Compiles it, unless that has been done. The module is used up.
 void Program::State::compile(ModuleOp module, std::source_location place) {
   std::string error;
-  auto executable = lowering::compile(module, programOptions(place), error);
+  program.device = default_device();
+  auto executable =
+      lowering::compile(module, programOptions(program.device, place), error);
   if (failed(executable) && program.symbolic)
     throw TraceError(errorPlace(place), "load_program", path + ": " + error);
   if (failed(executable))

@@ -1,6 +1,7 @@
 // Programs to look at: their stages as text, and what the plan says.
 #include "tessera/Lower.h"
 
+#include "frontend/Devices.h"
 #include "frontend/Program.h"
 #include "frontend/Recording.h"
 #include "lowering/Explain.h"
@@ -50,7 +51,9 @@ struct Lowered::State {
 
 private:
   void lowerTo(ModuleOp module, lowering::Stage last) {
-    lowering::ProgramOptions options = programOptions(place);
+    lowering::ProgramOptions options = programOptions(
+        detail::isInterpreted(default_device()) ? Device() : default_device(),
+        place);
     options.threads = 1; // so that kernels come in order
     options.observe = [this](lowering::Stage stage, llvm::StringRef kernel,
                              llvm::StringRef text) {

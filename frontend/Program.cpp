@@ -1,8 +1,10 @@
 // The cache of compiled programs, and how a slice is run.
 #include "frontend/Program.h"
 
+#include "frontend/Devices.h"
 #include "frontend/Recording.h"
 #include "frontend/io/Npy.h"
+#include "lowering/CodeGen/GpuTarget.h"
 #include "lowering/CodeGen/ObjectCache.h"
 #include "lowering/CodeGen/Target.h"
 #include "lowering/Compiler.h"
@@ -10,6 +12,7 @@
 #include "runtime/Allocator.h"
 #include "runtime/Environment.h"
 #include "runtime/ThreadPool.h"
+#include "runtime/sim/Session.h"
 #include "tessera/Memory.h"
 
 #include <atomic>
@@ -91,7 +94,8 @@ size_t compileCount() { return compiles; }
 
 // Compiling
 
-lowering::ProgramOptions programOptions(std::source_location place) {
+lowering::ProgramOptions programOptions(const Device &device,
+                                        std::source_location place) {
   auto refuse = [&](const std::string &text) {
     throw ValueError(errorPlace(place), "compile", text);
   };
@@ -99,16 +103,23 @@ lowering::ProgramOptions programOptions(std::source_location place) {
   try {
     options.fuse = runtime::readFlag(runtime::Variable::Fuse).value_or(true);
     (void)runtime::numThreads();
+    (void)runtime::sim::checksFromEnvironment({});
+    (void)runtime::sim::seedFromEnvironment();
   } catch (const std::invalid_argument &error) {
     refuse(error.what());
   }
   if (auto target = lowering::hostTargetOrError(); !target)
     refuse(llvm::toString(target.takeError()));
+  checkDevice(device, "compile", place);
+  if (device.kind() == runtime::DeviceKind::Sim)
+    options.target =
+        llvm::cantFail(lowering::emulatedTargetFor(device.architecture()));
   return options;
 }
 
 static std::shared_ptr<runtime::Executable>
-compileSlice(const Slice &slice, std::source_location place,
+compileSlice(const Slice &slice, const Device &device,
+             std::source_location place,
              const std::optional<std::string> &dump) {
   MLIRContext context(MLIRContext::Threading::DISABLED);
   std::string messages;
@@ -117,7 +128,7 @@ compileSlice(const Slice &slice, std::source_location place,
     return success();
   });
   OwningOpRef<ModuleOp> module = copySlice(slice, context);
-  lowering::ProgramOptions options = programOptions(place);
+  lowering::ProgramOptions options = programOptions(device, place);
   options.dump = dump.value_or("");
   std::string error;
   auto executable = lowering::compile(*module, options, error);
@@ -153,25 +164,32 @@ void dumpInputs(const runtime::Executable &executable,
 }
 
 std::shared_ptr<runtime::Executable>
-compileSymbolic(ModuleOp module, std::source_location place) {
+compileSymbolic(ModuleOp module, const Device &device,
+                std::source_location place) {
   std::string error;
-  auto executable = lowering::compile(module, programOptions(place), error);
+  auto executable =
+      lowering::compile(module, programOptions(device, place), error);
   if (failed(executable))
     throw TraceError(errorPlace(place), "jit", error);
   ++compiles;
   return *executable;
 }
 
-std::shared_ptr<runtime::Executable>
-executableFor(Trace &trace, const Slice &slice, std::source_location place) {
+std::shared_ptr<runtime::Executable> executableFor(Trace &trace,
+                                                   const Slice &slice,
+                                                   const Device &device,
+                                                   std::source_location place) {
   std::optional<std::string> dump =
       runtime::readVariable(runtime::Variable::Dump);
   if (dump)
-    return compileSlice(slice, place, dump);
+    return compileSlice(slice, device, place, dump);
   StructureKey key = makeKey(trace, slice);
+  if (device != Device())
+    for (char c : device.str())
+      key.push_back(uint64_t(c));
   if (auto known = Cache::get().find(key))
     return known;
-  auto executable = compileSlice(slice, place, {});
+  auto executable = compileSlice(slice, device, place, {});
   Cache::get().insert(std::move(key), executable);
   return executable;
 }
@@ -211,9 +229,9 @@ std::vector<runtime::Storage> run(Trace &trace, const Slice &slice,
                                   const Device &device, const char *what,
                                   std::source_location place) {
   try {
-    if (device.kind() == runtime::DeviceKind::Reference)
+    if (isInterpreted(device))
       return interpret(slice, inputs, place);
-    auto executable = executableFor(trace, slice, place);
+    auto executable = executableFor(trace, slice, device, place);
     std::vector<runtime::Storage> outputs(slice.outputs.size());
     dumpInputs(*executable, inputs);
     runtime::Status status = executable->run(inputs, outputs);
@@ -222,6 +240,8 @@ std::vector<runtime::Storage> run(Trace &trace, const Slice &slice,
                           "the compiled program failed with code " +
                               std::to_string(status.code));
     return outputs;
+  } catch (const runtime::sim::Fault &error) {
+    throw DeviceError(errorPlace(place), what, error.what());
   } catch (const runtime::OutOfMemoryError &error) {
     throw OutOfMemory(errorPlace(place), what, error.what());
   } catch (const std::bad_alloc &) {
@@ -239,10 +259,7 @@ void clear_cache() {
 }
 
 MemoryStats memory_stats(const Device &device, std::source_location place) {
-  if (device.kind() != runtime::DeviceKind::Cpu &&
-      device.kind() != runtime::DeviceKind::Reference)
-    throw DeviceError(detail::errorPlace(place), "memory_stats",
-                      "this build has no device " + device.str());
+  detail::checkDevice(device, "memory_stats", place);
   runtime::AllocatorStats stats = runtime::Allocator::host().stats();
   return {stats.bytesInUse, stats.bytesPeak, stats.bytesCached,
           stats.allocations, stats.hits};

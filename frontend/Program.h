@@ -8,10 +8,12 @@
 
 namespace tessera::detail {
 
-/// The executable for a slice on the CPU, compiled unless one of the same
+/// The executable for a slice on a device, compiled unless one of the same
 /// structure is known.
-std::shared_ptr<runtime::Executable>
-executableFor(Trace &trace, const Slice &slice, std::source_location place);
+std::shared_ptr<runtime::Executable> executableFor(Trace &trace,
+                                                   const Slice &slice,
+                                                   const Device &device,
+                                                   std::source_location place);
 
 /// Computes the outputs of a slice from the bytes of its inputs.
 std::vector<runtime::Storage> run(Trace &trace, const Slice &slice,
@@ -22,7 +24,8 @@ std::vector<runtime::Storage> run(Trace &trace, const Slice &slice,
 /// The executable of a program of symbolic dimensions. Throws TraceError for
 /// one that the compiler does not cover.
 std::shared_ptr<runtime::Executable>
-compileSymbolic(mlir::ModuleOp module, std::source_location place);
+compileSymbolic(mlir::ModuleOp module, const Device &device,
+                std::source_location place);
 
 /// A slice's program to look at; it is compiled for the CPU and not run.
 Lowered lowerSlice(const Slice &slice, std::source_location place);
@@ -34,9 +37,10 @@ void dumpInputs(const runtime::Executable &executable,
                 std::span<const runtime::Storage> inputs,
                 const int64_t *dims = nullptr);
 
-/// How this process compiles programs, as its environment says. Throws
-/// ValueError for what the environment must not say.
-lowering::ProgramOptions programOptions(std::source_location place);
+/// How this process compiles programs for a device, as its environment says.
+/// Throws ValueError for what the environment must not say, and DeviceError.
+lowering::ProgramOptions programOptions(const Device &device,
+                                        std::source_location place);
 
 /// How many programs were compiled by this process.
 size_t compileCount();

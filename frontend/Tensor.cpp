@@ -1,4 +1,5 @@
 // The members of Tensor: what it is, and how its elements are read.
+#include "frontend/Devices.h"
 #include "frontend/Elements.h"
 #include "frontend/Evaluate.h"
 #include "frontend/Recording.h"
@@ -149,10 +150,7 @@ Tensor Tensor::astype(DType to, std::source_location place) const {
 Tensor Tensor::to(const Device &device, std::source_location place) const {
   if (checked(impl, "to").device == device)
     return *this;
-  if (device.kind() != runtime::DeviceKind::Cpu &&
-      device.kind() != runtime::DeviceKind::Reference)
-    throw DeviceError(errorPlace(place), "to",
-                      "this build has no device " + device.str());
+  checkDevice(device, "to", place);
   return makeTensor(storageOf(*this, "to", place), shape(), dtype(), device);
 }
 

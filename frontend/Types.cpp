@@ -1,5 +1,6 @@
 // Dtypes as element types of the dialect, and how they are promoted.
 #include "frontend/Types.h"
+#include "frontend/Devices.h"
 
 #include "lowering/Aot/Interface.h"
 #include "runtime/ThreadPool.h"
@@ -62,10 +63,7 @@ Device default_device() {
 }
 
 void set_default_device(const Device &device) {
-  if (device.kind() != runtime::DeviceKind::Cpu &&
-      device.kind() != runtime::DeviceKind::Reference)
-    throw DeviceError({}, "set_default_device",
-                      "this build has no device " + device.str());
+  detail::checkDevice(device, "set_default_device", {});
   // Each device that was ever set stays, since another thread may read it.
   static std::mutex mutex;
   static auto &devices = *new std::set<Device>;

@@ -3,7 +3,9 @@
 #include "dialects/Tessera/IR/Symbols.h"
 #include "dialects/Tessera/IR/Tessera.h"
 #include "lowering/Aot/Interface.h"
+#include "lowering/CodeGen/GpuTarget.h"
 #include "lowering/Dump.h"
+#include "lowering/GPU/Sim/Launches.h"
 #include "lowering/Kernels/Symbolic.h"
 #include "lowering/Math/ExpandMath.h"
 #include "lowering/Pipeline.h"
@@ -96,6 +98,11 @@ private:
       target = *host;
     }
     compile.target = target;
+    if (target.gpu) {
+      compile.lowering = &emulatorLowering;
+      if (llvm::Error undefined = defineEmulator())
+        return fail(std::move(undefined));
+    }
     compile.threads = options.threads > 0
                           ? options.threads
                           : std::max(1u, std::thread::hardware_concurrency());
@@ -244,6 +251,8 @@ private:
     func::FuncOp function = mainFunction(module);
     runtime::ExecutableInfo info;
     info.name = "main";
+    if (target.gpu)
+      info.device = runtime::Device("sim:" + target.gpu->name.str());
     info.entry = reinterpret_cast<tessera_entry_fn>(code.entry);
     info.arenaBytes = plan.arenaBytes;
     info.keepAlive = code.code;

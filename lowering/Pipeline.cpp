@@ -8,11 +8,14 @@
 #include "dialects/Tessera/Transforms/WidenNarrow.h"
 #include "lowering/CPU/Emit.h"
 #include "lowering/CodeGen/Hash.h"
+#include "lowering/GPU/Emit.h"
 #include "lowering/Kernels/Symbolic.h"
 #include "lowering/Plan/PlanMemory.h"
 #include "mlir/Bytecode/BytecodeReader.h"
 #include "mlir/Bytecode/BytecodeWriter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -125,6 +128,8 @@ std::vector<KernelJob> kernelJobs(func::FuncOp function,
           .loadDialect<TesseraDialect, arith::ArithDialect, func::FuncDialect,
                        math::MathDialect, memref::MemRefDialect,
                        scf::SCFDialect, vector::VectorDialect>();
+      if (target.gpu)
+        context.loadDialect<gpu::GPUDialect, NVVM::NVVMDialect>();
       Block parsed;
       if (failed(readBytecodeFile(llvm::MemoryBufferRef(*bytes, "kernel"),
                                   &parsed, ParserConfig(&context))))
@@ -134,8 +139,9 @@ std::vector<KernelJob> kernelJobs(func::FuncOp function,
       KernelOp kernel = *kernels.getOps<KernelOp>().begin();
       return emitSymbolic(
           kernel, symbols, [&](KernelOp kernel, ModuleOp module) {
-            return cpu::emitKernel(
-                kernel, stringifyKernelKind(kernel.getKind()), target, module);
+            StringRef name = stringifyKernelKind(kernel.getKind());
+            return target.gpu ? simt::emitKernel(kernel, name, target, module)
+                              : cpu::emitKernel(kernel, name, target, module);
           });
     };
     jobs.push_back(std::move(job));

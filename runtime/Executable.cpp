@@ -5,6 +5,7 @@
 #include "runtime/FloatEnv.h"
 #include "runtime/Host.h"
 #include "runtime/Profiler.h"
+#include "runtime/sim/Session.h"
 
 #include <cstring>
 #include <optional>
@@ -173,8 +174,19 @@ void Executable::provideOutputs(std::span<const Storage> inputs,
       if (outputs[i].bytes() < bytes) [[unlikely]]
         fail(wrongSize("output ", i, outputs[i].bytes(), bytes, info));
     } else if (info.aliasOf < 0 || !inputs[size_t(info.aliasOf)].canDonate()) {
-      outputs[i] = Storage::allocate(bytes);
+      outputs[i] = Storage::allocate(bytes, theInfo.device);
     }
+  }
+}
+
+// Code for GPUs takes it that buffers are aligned, as memory of a device is.
+void Executable::align(std::span<Storage> inputs) const {
+  for (Storage &input : inputs) {
+    if (reinterpret_cast<uintptr_t>(input.data()) % Allocator::kAlignment == 0)
+      continue;
+    Storage copy = Storage::allocate(input.bytes(), theInfo.device);
+    std::memcpy(copy.data(), input.data(), input.bytes());
+    input = std::move(copy);
   }
 }
 
@@ -195,6 +207,17 @@ void Executable::bind(std::span<Storage> inputs, std::span<Storage> outputs,
     }
     buffers[inputs.size() + i] = outputs[i].data();
   }
+}
+
+int Executable::call(void *const *buffers, const int64_t *dims, void *arena,
+                     tessera_status *status, int threads) const {
+  FloatEnv environment;
+  if (theInfo.device.kind() != DeviceKind::Sim)
+    return theInfo.entry(hostFor(threads), buffers, dims, arena, status);
+  sim::Session session(threads);
+  int code = theInfo.entry(session.host(), buffers, dims, arena, status);
+  session.finish();
+  return code;
 }
 
 Status Executable::run(std::span<Storage> inputs, std::span<Storage> outputs,
@@ -218,17 +241,15 @@ Status Executable::run(std::span<Storage> inputs, std::span<Storage> outputs,
   if (isSymbolic)
     checkDims(dims);
   checkInputs(inputs, dims);
+  if (theInfo.device.kind() == DeviceKind::Sim)
+    align(inputs);
   provideOutputs(inputs, outputs, dims);
   Arena arena(isSymbolic ? theInfo.arenaBytesAt(dims) : theInfo.arenaBytes);
   bind(inputs, outputs, dims, buffers);
 
   tessera_status raw = {-1, {}};
   Status status;
-  {
-    FloatEnv environment;
-    status.code =
-        theInfo.entry(hostFor(threads), buffers, dims, arena.data, &raw);
-  }
+  status.code = call(buffers, dims, arena.data, &raw, threads);
   if (!status.ok()) [[unlikely]] {
     status.op = raw.op;
     for (size_t i = 0; i < status.values.size(); ++i)

@@ -38,6 +38,7 @@ struct BufferInfo {
 
 struct ExecutableInfo {
   std::string name; // for the profile and for errors
+  Device device = {};
   tessera_entry_fn entry = nullptr;
   size_t arenaBytes = 0;
   std::vector<BufferInfo> inputs, outputs;
@@ -78,7 +79,8 @@ public:
   // input, is written to. An output that aliases an input takes the input's
   // storage if the handle in `inputs` is the last one, and that handle is then
   // empty; else it gets a copy. `dims` are the symbolic dimensions, or null.
-  // Throws std::invalid_argument for wrong counts or sizes, OutOfMemoryError.
+  // Throws std::invalid_argument for wrong counts or sizes, OutOfMemoryError,
+  // and sim::Fault if a check of the emulator finds something.
   // After a status that is not ok the outputs hold no defined values.
   Status run(std::span<Storage> inputs, std::span<Storage> outputs,
              int threads = 0, const int64_t *dims = nullptr) const;
@@ -92,8 +94,11 @@ private:
   std::string nameOf(size_t input) const;
   void provideOutputs(std::span<const Storage> inputs,
                       std::span<Storage> outputs, const int64_t *dims) const;
+  void align(std::span<Storage> inputs) const;
   void bind(std::span<Storage> inputs, std::span<Storage> outputs,
             const int64_t *dims, void **buffers) const;
+  int call(void *const *buffers, const int64_t *dims, void *arena,
+           tessera_status *status, int threads) const;
   [[noreturn]] void fail(const std::string &what) const;
 
   ExecutableInfo theInfo;

@@ -24,6 +24,7 @@ struct Mlp : nn::Module {
 struct Options {
   size_t epochs = 25;
   bool lazy = false; ///< train step by step instead of through jit
+  Device device;     ///< of all tensors
   std::string data = DIGITS_CSV, out = ".";
   /// A folder for the programs of training and of inference, and for the images
   /// in the order of training: what train.c works on.
@@ -52,8 +53,15 @@ size_t parseCount(const std::string &flag, const std::string &text) {
 Options parse(int argc, char **argv) {
   Options options;
   for (int i = 1; i < argc; ++i) {
-    std::string flag = argv[i];
+    std::string flag = argv[i], given;
+    size_t equals = flag.find('=');
+    if (equals != std::string::npos) {
+      given = flag.substr(equals + 1);
+      flag.resize(equals);
+    }
     auto value = [&] {
+      if (equals != std::string::npos)
+        return given;
       if (++i == argc)
         throw std::invalid_argument(flag + " needs a value");
       return std::string(argv[i]);
@@ -62,6 +70,8 @@ Options parse(int argc, char **argv) {
       options.epochs = parseCount(flag, value());
     else if (flag == "--lazy")
       options.lazy = true;
+    else if (flag == "--device")
+      options.device = Device(value());
     else if (flag == "--data")
       options.data = value();
     else if (flag == "--out")
@@ -70,8 +80,9 @@ Options parse(int argc, char **argv) {
       options.exported = value();
     else
       throw std::invalid_argument("unknown flag " + flag +
-                                  "; there are --epochs N, --lazy, --data "
-                                  "FILE, --out FOLDER, --export FOLDER");
+                                  "; there are --epochs N, --lazy, --device "
+                                  "DEVICE, --data FILE, --out FOLDER, --export "
+                                  "FOLDER");
   }
   return options;
 }
@@ -120,6 +131,7 @@ private:
 };
 
 int run(const Options &options) {
+  set_default_device(options.device);
   Dataset all = digits::readDigits(options.data);
   if (all.size() <= kTrain)
     throw std::runtime_error(options.data + ": needs more than " +

@@ -4,17 +4,17 @@
 // accumulated at once. If it is reduced, each result is a sequence of its own.
 // Both cut the reduced elements into the tree's chunks, which run in parallel.
 #include "lowering/CPU/ColReduce.h"
-#include "dialects/Tessera/IR/NarrowFloats.h"
 #include "lowering/CPU/Emit.h"
 #include "lowering/CPU/ReduceTreeElements.h"
 #include "lowering/CPU/ReduceTreeSequence.h"
-#include "lowering/CPU/RowReducePlan.h"
+#include "lowering/Kernels/RowReducePlan.h"
 #include "lowering/Kernels/Symbolic.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
 using namespace tessera::ir;
+using tessera::runtime::SizeFormula;
 
 namespace tessera::lowering::cpu {
 
@@ -22,145 +22,48 @@ namespace tessera::lowering::cpu {
 /// the elements that wait for their reduction at most so many.
 static constexpr int64_t kGroupBytes = 4096, kStageBytes = 64 << 10;
 
-//===- ColKernel ---------------------------------------------------------===//
+/// Elements that one tile computes at least: enough work to pay for handing it
+/// to a thread.
+static constexpr int64_t kTileElements = 16384;
 
-LogicalResult ColKernel::analyse() {
-  for (ReduceOp reduce : kernel.getBody().front().getOps<ReduceOp>()) {
-    auto operand = tensorType(reduce.getX()).getShape();
-    if (reducers.empty()) {
-      shape.assign(operand.begin(), operand.end());
-      reducedDims.assign(reduce.getDims().begin(), reduce.getDims().end());
-      for (int64_t i = 0; i < int64_t(shape.size()); ++i)
-        if (!llvm::is_contained(reducedDims, i))
-          keptDims.push_back(i);
-      count = ShapedType::getNumElements(sizes(reducedDims));
-      results = ShapedType::getNumElements(sizes(keptDims));
-    }
-    if (operand != ArrayRef(shape) || reduce.getDims() != ArrayRef(reducedDims))
-      return reduce.emitOpError(
-          "reduces another shape than the column kernel's first reduction");
-    reducers.emplace_back(reduce, count);
-  }
-  if (reducers.empty())
-    return kernel.emitOpError("a column kernel needs a reduction");
-  return checkEpilogue();
-}
+//===- Tiles -------------------------------------------------------------===//
 
-/// What depends on a reduction must read it at the same element of the result,
-/// and must not be reduced again.
-LogicalResult ColKernel::checkEpilogue() {
-  llvm::DenseSet<Value> dependent;
-  for (Operation &op : kernel.getBody().front()) {
-    bool depends = llvm::any_of(op.getOperands(),
-                                [&](Value v) { return dependent.contains(v); });
-    bool keepsOrder = isa<ScalarOpInterface>(op) ||
-                      isa<ReshapeOp, IdentityOp, StopGradientOp, YieldOp>(op);
-    if (auto broadcast = dyn_cast<BroadcastOp>(op))
-      keepsOrder = tensorType(broadcast.getX()).getNumElements() ==
-                   tensorType(broadcast.getY()).getNumElements();
-    if (depends && !keepsOrder)
-      return op.emitOpError("reads a result of this column kernel's reductions "
-                            "at another element");
-    if (depends || isa<ReduceOp>(op))
-      for (Value result : op.getResults())
-        dependent.insert(result);
-  }
-  for (Type type : kernel.getOutputs().getTypes())
-    if (cast<RankedTensorType>(type).getNumElements() != results)
-      return kernel.emitOpError("a column kernel's outputs have the elements "
-                                "of its reductions' results");
-  return success();
-}
-
-SmallVector<int64_t> ColKernel::sizes(ArrayRef<int64_t> dims) const {
-  return llvm::map_to_vector(dims, [&](int64_t dim) { return shape[dim]; });
-}
-
-int64_t ColKernel::lanes(const TargetInfo &target, int64_t most) const {
+int64_t lanesOf(const ColKernel &kernel, const TargetInfo &target,
+                int64_t most) {
   int64_t lanes = kTreeLanes;
-  for (const Reducer &reducer : reducers)
+  for (const Reducer &reducer : kernel.reducers)
     lanes = std::min<int64_t>(lanes, target.lanes(reducer.accumulator()));
   return std::min<int64_t>(
       lanes, llvm::bit_floor(uint64_t(std::max<int64_t>(1, most))));
 }
 
-//===- ColLaunches -------------------------------------------------------===//
-
-/// Gives the epilogue the reduced values of `lanes` results from flat position
-/// `position` on.
-void ColLaunches::supplyResult(const Reducer &reducer, Term term,
-                               Value position, int64_t lanes) {
-  Value result = kernel.count == 0 ? reducer.resultOfNothing(b())
-                                   : reducer.result(b(), term);
-  Value nothing;
-  Reduction reduction = reducer.getOp().getReduction();
-  if (kernel.grows() &&
-      (reduction == Reduction::sum || reduction == Reduction::prod)) {
-    nothing = reducer.resultOfNothing(b());
-    if (lanes > 1)
-      nothing = vector::BroadcastOp::create(
-          b(), launch->loc(), VectorType::get({lanes}, nothing.getType()),
-          nothing);
-    Value isEmpty =
-        arith::CmpIOp::create(b(), launch->loc(), arith::CmpIPredicate::eq,
-                              launch->number(kernel.count), launch->number(0));
-    result =
-        arith::SelectOp::create(b(), launch->loc(), isEmpty, nothing, result);
+void TiledColLaunches::emitLevel(const Level &level, StringRef name) {
+  int64_t count = kernel.results == 0 ? 0 : units(level);
+  int64_t perTile = std::max<int64_t>(
+      1, kTileElements / std::max<int64_t>(1, unitElements(level)));
+  SizeFormula tiles = ceilOf(count, perTile);
+  if (kernel.grows()) {
+    perTile = 1;
+    tiles = unitsOf(level, count);
   }
-  if (kernel.count == 0 && lanes > 1)
-    result = vector::BroadcastOp::create(
-        b(), launch->loc(), VectorType::get({lanes}, result.getType()), result);
-  auto type = tensorType(reducer.getOp().getY());
-  body->supply(
-      reducer.getOp().getY(),
-      [=](OpBuilder &b, Location loc, ArrayRef<LaneIndex> at, int64_t width) {
-        if (width == lanes)
-          return result;
-        // An op of the epilogue goes lane by lane: the one it asks for is found
-        // through memory.
-        Value spill =
-            stackBuffer(b, loc, storageType(type.getElementType()), lanes);
-        storeLanes(b, loc, result, spill,
-                   arith::ConstantIndexOp::create(b, loc, 0));
-        LaneIndex flat = LaneMath(b, loc).linearize(at, type.getShape());
-        Value lane = arith::SubIOp::create(b, loc, flat.base, position);
-        return loadLanes(b, loc, spill, {lane, flat.step, 1}, width,
-                         type.getElementType());
-      });
-}
-
-void ColLaunches::storeResults(ArrayRef<Term> terms, Value position,
-                               ArrayRef<LaneIndex> index, int64_t lanes) {
-  for (auto [reducer, term] : llvm::zip(kernel.reducers, terms))
-    supplyResult(reducer, term, position, lanes);
-  FusedBody::Frame frame(*body, b());
-  LaneMath lane(b(), launch->loc());
-  SmallVector<Value> values;
-  for (Value value : kernel.yield().getValues()) {
-    // The same elements under another shape lie at the same places.
-    while (auto reshape = value.getDefiningOp<ReshapeOp>())
-      value = reshape.getX();
-    auto shape = tensorType(value).getShape();
-    FailureOr<SmallVector<LaneIndex>> where = SmallVector<LaneIndex>(index);
-    if (shape != ArrayRef(kernel.sizes(kernel.keptDims)))
-      where = lane.delinearize({position, 1, 1}, shape, lanes);
-    if (succeeded(where)) {
-      values.push_back(frame.at(value, *where, lanes));
-      continue;
+  auto tiled =
+      std::make_unique<Launch>(module, kernel.kernel, name, tiles, workspace);
+  Launch &function = *tiled;
+  launch = std::move(tiled);
+  body.emplace(kernel.kernel, launch->inputs());
+  if (count > 0) {
+    LaneMath lane(b(), launch->loc());
+    Value tile = function.forEachTile();
+    if (perTile > 1) {
+      Value first = lane.mulConstant({tile, 0, 1}, perTile).base;
+      Value last = lane.addConstant({first, 0, 1}, perTile).base;
+      last = arith::MinSIOp::create(b(), launch->loc(), last,
+                                    launch->number(count));
+      tile = launch->openLoop(first, last, 1);
     }
-    SmallVector<Value> elements;
-    for (int64_t i = 0; i < lanes; ++i)
-      elements.push_back(frame.at(
-          value,
-          *lane.delinearize(lane.addConstant({position, 0, 1}, i), shape, 1),
-          1));
-    auto type = VectorType::get(
-        {lanes}, registerType(tensorType(value).getElementType()));
-    values.push_back(
-        vector::FromElementsOp::create(b(), launch->loc(), type, elements));
+    emitUnit(level, tile);
   }
-  for (auto [value, output] : llvm::zip(values, launch->outputs()))
-    storeLanes(b(), launch->loc(), value, output, position);
+  launch->finish();
 }
 
 //===- Sequences ---------------------------------------------------------===//
@@ -169,12 +72,12 @@ namespace {
 
 /// Each result's elements are walked in their order, along the innermost
 /// dimension.
-class SequenceLaunches : public ColLaunches {
+class SequenceLaunches : public TiledColLaunches {
 public:
   SequenceLaunches(const ColKernel &kernel, StringRef name,
                    const TargetInfo &target, ModuleOp module,
                    const RowPlan *rows)
-      : ColLaunches(kernel, name, module), target(target), rows(rows) {}
+      : TiledColLaunches(kernel, name, module), target(target), rows(rows) {}
 
 private:
   int64_t units(const Level &level) const override {
@@ -275,7 +178,7 @@ private:
   void combineElements(const Level &level, Value chunk, LaneIndex begin,
                        int64_t length) {
     Location loc = launch->loc();
-    int64_t lanes = kernel.lanes(target, level.count);
+    int64_t lanes = lanesOf(kernel, target, level.count);
     SmallVector<Root> roots;
     for (const Reducer &reducer : kernel.reducers)
       roots.push_back({reducer.getOp()->getOperand(0), std::nullopt, false});
@@ -341,7 +244,8 @@ private:
       return isFirst(level);
     return isFirst(level) &&
            !Elements::isDirect(kernel.reducers, level.count,
-                               kernel.lanes(target, level.count), runLength());
+                               lanesOf(kernel, target, level.count),
+                               runLength());
   }
 
   /// The end of the results of a unit.
@@ -376,7 +280,7 @@ private:
       return terms;
     };
     Sequence sequence(launch->loc(), kernel.reducers,
-                      kernel.lanes(target, level.count), kTreeGroup, load);
+                      lanesOf(kernel, target, level.count), kTreeGroup, load);
     return sequence.chunk(b(), begin, length, elementsBefore(level, length));
   }
 
@@ -411,7 +315,7 @@ private:
               b, loc, lane.addConstant(first, v * width).base, width));
       return terms;
     };
-    return Sequence(loc, kernel.reducers, kernel.lanes(target, kTreeChunk),
+    return Sequence(loc, kernel.reducers, lanesOf(kernel, target, kTreeChunk),
                     kTreeGroup, load)
         .chunk(b(), lane.constant(0), kTreeChunk);
   }
@@ -461,10 +365,7 @@ LogicalResult emitColReduce(KernelOp op, StringRef name,
   ColKernel kernel(op);
   if (failed(kernel.analyse()))
     return failure();
-  int64_t inner = kernel.shape.size();
-  while (inner > 0 && kernel.shape[inner - 1] == 1)
-    --inner;
-  if (inner > 0 && llvm::is_contained(kernel.keptDims, inner - 1)) {
+  if (kernel.keepsInnermost()) {
     emitColumns(kernel, name, target, module);
     return success();
   }

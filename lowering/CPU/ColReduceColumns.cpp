@@ -28,7 +28,7 @@ constexpr int64_t kStraightOps = 256;
 /// Bytes of a group up to which the next one is fetched ahead.
 constexpr int64_t kFarthestFetch = 16 << 10;
 
-class ColumnLaunches : public ColLaunches {
+class ColumnLaunches : public TiledColLaunches {
 public:
   ColumnLaunches(const ColKernel &kernel, StringRef name,
                  const TargetInfo &target, ModuleOp module);
@@ -85,9 +85,9 @@ private:
 
 ColumnLaunches::ColumnLaunches(const ColKernel &kernel, StringRef name,
                                const TargetInfo &target, ModuleOp module)
-    : ColLaunches(kernel, name, module), target(target) {
+    : TiledColLaunches(kernel, name, module), target(target) {
   findColumns();
-  lanes = kernel.lanes(target, columns);
+  lanes = lanesOf(kernel, target, columns);
   wholeColumns = columns / lanes * lanes;
   int64_t bytes = 0;
   for (const Reducer &reducer : kernel.reducers)

@@ -208,7 +208,7 @@ private:
       storeLanes(b(), launch->loc(), value, launch->outputs()[i], position,
                  width > 1 && isStreaming(width) &&
                      kernel.overwrittenInput(i) < 0);
-    launch->closeLoop();
+    launch->close();
   }
 
   /// The index in the ops' shape.

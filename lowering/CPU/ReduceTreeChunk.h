@@ -2,7 +2,7 @@
 #ifndef TESSERA_LOWERING_CPU_REDUCETREECHUNK_H
 #define TESSERA_LOWERING_CPU_REDUCETREECHUNK_H
 
-#include "lowering/CPU/ReduceTree.h"
+#include "lowering/Kernels/ReduceTree.h"
 
 namespace tessera::lowering::cpu {
 

@@ -3,8 +3,9 @@
 #ifndef TESSERA_LOWERING_CPU_REDUCETREEELEMENTS_H
 #define TESSERA_LOWERING_CPU_REDUCETREEELEMENTS_H
 
-#include "lowering/CPU/ReduceTree.h"
 #include "lowering/Kernels/FusedBody.h"
+#include "lowering/Kernels/ReduceTree.h"
+#include "lowering/Kernels/Runs.h"
 #include <optional>
 
 namespace tessera::lowering::cpu {
@@ -107,12 +108,6 @@ private:
   mlir::Value stagesBegin; ///< The element at position 0 of a stage.
   mlir::Value stageOffset; ///< Of the member at hand; null for the first.
 };
-
-/// The longest runs of a space's elements, of at most the dimensions from
-/// `firstDim` on: no op of the kernel tells elements of a run apart by anything
-/// but their distance.
-int64_t findRunLength(ir::KernelOp kernel, llvm::ArrayRef<int64_t> space,
-                      int64_t firstDim);
 
 } // namespace tessera::lowering::cpu
 

@@ -3,7 +3,7 @@
 #ifndef TESSERA_LOWERING_CPU_REDUCETREESEQUENCE_H
 #define TESSERA_LOWERING_CPU_REDUCETREESEQUENCE_H
 
-#include "lowering/CPU/ReduceTree.h"
+#include "lowering/Kernels/ReduceTree.h"
 #include <functional>
 
 namespace tessera::lowering::cpu {

@@ -7,7 +7,7 @@
 #include "lowering/CPU/Emit.h"
 #include "lowering/CPU/ReduceTreeElements.h"
 #include "lowering/CPU/ReduceTreeSequence.h"
-#include "lowering/CPU/RowReducePlan.h"
+#include "lowering/Kernels/RowReducePlan.h"
 #include "lowering/Kernels/Launch.h"
 #include "lowering/Kernels/Symbolic.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

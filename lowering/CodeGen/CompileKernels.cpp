@@ -12,6 +12,8 @@
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/raw_ostream.h"
 #include <atomic>
+#include <map>
+#include <mutex>
 #include <optional>
 #include <system_error>
 #include <thread>
@@ -103,13 +105,14 @@ std::optional<KernelObject> decode(StringRef bytes) {
   return object;
 }
 
-const mlir::DialectRegistry &codeGenDialects() {
-  static const mlir::DialectRegistry *registry = [] {
-    auto *dialects = new mlir::DialectRegistry;
-    registerCodeGenDialects(*dialects);
-    return dialects;
-  }();
-  return *registry;
+const mlir::DialectRegistry &dialectsOf(const KernelLowering &lowering) {
+  static std::mutex mutex;
+  static std::map<const KernelLowering *, mlir::DialectRegistry> known;
+  std::lock_guard<std::mutex> lock(mutex);
+  auto [it, isNew] = known.try_emplace(&lowering);
+  if (isNew)
+    lowering.registerDialects(it->second);
+  return it->second;
 }
 
 /// One thread's means: a context of its own that lives for one call of
@@ -118,8 +121,8 @@ const mlir::DialectRegistry &codeGenDialects() {
 class Worker {
 public:
   explicit Worker(const KernelCompileOptions &options)
-      : options(options),
-        context(codeGenDialects(), mlir::MLIRContext::Threading::DISABLED) {
+      : options(options), context(dialectsOf(*options.lowering),
+                                  mlir::MLIRContext::Threading::DISABLED) {
     context.getDiagEngine().registerHandler(
         [this](mlir::Diagnostic &diagnostic) { record(diagnostic); });
   }
@@ -186,7 +189,7 @@ private:
                            std::vector<LaunchInfo> &launches) {
     LowerOptions lower{options.expandMath, takeSuffix(module)};
     if (mlir::failed(
-            lowerKernelModule(module, options.target, lower, &launches)))
+            options.lowering->lower(module, options.target, lower, &launches)))
       return failure(name, "it cannot be lowered");
     if (options.debugInfo)
       addDebugLines(module);
@@ -213,7 +216,8 @@ private:
         return assembly.takeError();
       observe(DumpStage::Code, *assembly);
     }
-    Expected<std::string> bytes = emitObject(std::move(*ir), options.target);
+    Expected<std::string> bytes =
+        emitObject(std::move(*ir), options.target, options.lowering->isKnown);
     if (!bytes)
       return bytes.takeError();
     object.bytes = std::move(*bytes);
@@ -394,6 +398,8 @@ private:
 };
 
 } // namespace
+
+const KernelLowering cpuLowering = {registerCodeGenDialects, lowerKernelModule};
 
 std::string symbolSuffix(const KernelJob &job, const TargetInfo &target) {
   return suffixOfKey(ObjectCache::keyFor(job.key, target));

@@ -26,8 +26,22 @@ struct KernelJob {
 /// What a dump is given, in this order.
 enum class DumpStage { Loops, LLVM, Code };
 
+/// How kernel modules of a kind of target become plain LLVM code.
+struct KernelLowering {
+  /// Registers the dialects that kernel modules use.
+  void (*registerDialects)(mlir::DialectRegistry &);
+  /// Lowers a module as lowerKernelModule() does.
+  llvm::LogicalResult (*lower)(mlir::ModuleOp, const TargetInfo &,
+                               const LowerOptions &, std::vector<LaunchInfo> *);
+  /// Whether the code may call this function of the process; null for none.
+  bool (*isKnown)(llvm::StringRef) = nullptr;
+};
+/// That of CPUs.
+extern const KernelLowering cpuLowering;
+
 struct KernelCompileOptions {
   TargetInfo target;
+  const KernelLowering *lowering = &cpuLowering;
   unsigned threads = 1;
   std::function<llvm::LogicalResult(mlir::ModuleOp, const TargetInfo &)>
       expandMath;

@@ -137,7 +137,9 @@ int TargetInfo::lanes(mlir::Type elem) const {
 
 std::string TargetInfo::key() const {
   return join_items("|", triple, cpu, features, std::to_string(l1),
-                    std::to_string(l2), std::to_string(l3));
+                    std::to_string(l2), std::to_string(l3),
+                    gpu ? StringRef(gpu->name) : StringRef(),
+                    hasChecks ? "checks" : "", hasCounters ? "counters" : "");
 }
 
 Expected<TargetInfo> targetFor(StringRef cpu) {

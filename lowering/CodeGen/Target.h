@@ -36,8 +36,12 @@ struct TargetInfo {
   int64_t l1 = 32 << 10, l2 = 1 << 20,
           l3 = 16 << 20; ///< Data cache sizes in bytes; l3 is the whole shared
                          ///< cache.
-  /// What there is to know of a GPU; null for a CPU. See gpuTargetFor().
+  /// What there is to know of a GPU; null for a CPU. See gpuTargetFor(). With
+  /// the triple of a CPU, its kernels are run on that CPU by the emulator.
   const GpuTarget *gpu = nullptr;
+  /// Of an emulated GPU: the code reports its accesses, so that they can be
+  /// checked, and what it executes, so that it can be counted.
+  bool hasChecks = false, hasCounters = false;
 
   bool isX86() const;
   /// Number of vector registers.

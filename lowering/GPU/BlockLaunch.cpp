@@ -1,12 +1,11 @@
 // Builds the functions of GPU kernel modules.
 #include "lowering/GPU/BlockLaunch.h"
 #include "lowering/CodeGen/Formula.h"
-#include "lowering/Kernels/Launch.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "lowering/GPU/LowerToNVVM.h"
 
 using namespace mlir;
 using namespace tessera::ir;
+using tessera::runtime::SizeFormula;
 
 namespace tessera::lowering::simt {
 
@@ -19,64 +18,39 @@ static gpu::GPUModuleOp kernelsOf(ModuleOp module) {
 }
 
 BlockLaunch::BlockLaunch(ModuleOp module, KernelOp kernel, StringRef name,
-                         const runtime::SizeFormula &blocks, int64_t threads,
-                         const runtime::SizeFormula &workspace)
-    : builder(module.getContext()), location(kernel.getLoc()),
-      numInputs(kernel.getInputs().size()) {
+                         const SizeFormula &blocks, int64_t threads,
+                         const SizeFormula &workspace)
+    : KernelFunction(kernel) {
   LaunchArguments arguments = launchArguments(kernel, workspace);
   builder.setInsertionPointToEnd(kernelsOf(module).getBody());
-  function = gpu::GPUFuncOp::create(
+  auto made = gpu::GPUFuncOp::create(
       builder, location, name, builder.getFunctionType(arguments.types, {}));
-  MLIRContext *context = builder.getContext();
-  function->setAttr(gpu::GPUDialect::getKernelFuncAttrName(),
-                    builder.getUnitAttr());
-  function.setKnownBlockSizeAttr(
+  made->setAttr(gpu::GPUDialect::getKernelFuncAttrName(),
+                builder.getUnitAttr());
+  made.setKnownBlockSizeAttr(
       builder.getDenseI32ArrayAttr({int32_t(threads), 1, 1}));
-  function->setAttr("tessera.launch", attributeOf(context, blocks));
-  if (arguments.hasWorkspace)
-    function->setAttr("tessera.workspace", attributeOf(context, workspace));
-  for (size_t i = 0; i < arguments.types.size(); ++i)
-    function.setArgAttr(i, "llvm.noalias", builder.getUnitAttr());
-  builder.setInsertionPointToStart(&function.getBody().front());
-  for (int64_t argument : arguments.outputs)
-    outputBuffers.push_back(function.getArgument(argument));
+  auto bytes = llvm::map_to_vector(
+      arguments.bytes, [&](const SizeFormula &formula) -> Attribute {
+        return attributeOf(builder.getContext(), formula);
+      });
+  made->setAttr(kBufferBytes, builder.getArrayAttr(bytes));
+  start(made, arguments, blocks, workspace);
   blockId = gpu::BlockIdOp::create(builder, location, gpu::Dimension::x);
   threadId = gpu::ThreadIdOp::create(builder, location, gpu::Dimension::x);
-}
-
-Value BlockLaunch::number(int64_t value) {
-  return arith::ConstantIndexOp::create(builder, location, value);
 }
 
 Value BlockLaunch::shared(Type element, int64_t count) {
   auto space = gpu::AddressSpaceAttr::get(builder.getContext(),
                                           gpu::AddressSpace::Workgroup);
   auto type = MemRefType::get({count}, element, AffineMap(), space);
-  return function.addWorkgroupAttribution(type, location);
+  return cast<gpu::GPUFuncOp>(function.getOperation())
+      .addWorkgroupAttribution(type, location);
 }
 
 void BlockLaunch::barrier() { gpu::BarrierOp::create(builder, location); }
 
-Value BlockLaunch::openLoop(Value low, Value high, int64_t step) {
-  auto loop = scf::ForOp::create(builder, location, low, high, number(step));
-  open.push_back(loop);
-  builder.setInsertionPointToStart(loop.getBody());
-  return loop.getInductionVar();
-}
-
-void BlockLaunch::openIf(Value condition) {
-  auto branch = scf::IfOp::create(builder, location, condition, false);
-  open.push_back(branch);
-  builder.setInsertionPointToStart(branch.thenBlock());
-}
-
-void BlockLaunch::close() {
-  builder.setInsertionPointAfter(open.pop_back_val());
-}
-
 void BlockLaunch::finish() {
-  while (!open.empty())
-    close();
+  KernelFunction::finish();
   gpu::ReturnOp::create(builder, location);
 }
 

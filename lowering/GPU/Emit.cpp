@@ -11,6 +11,10 @@ LogicalResult emitKernel(KernelOp kernel, StringRef name, const TargetInfo &,
   switch (kernel.getKind()) {
   case KernelKind::loop:
     return emitLoop(kernel, name, module);
+  case KernelKind::row_reduce:
+    return emitRowReduce(kernel, name, module);
+  case KernelKind::col_reduce:
+    return emitColReduce(kernel, name, module);
   default:
     return kernel.emitOpError("is of the kind ")
            << stringifyKernelKind(kernel.getKind())

@@ -15,6 +15,10 @@ llvm::LogicalResult emitKernel(ir::KernelOp kernel, llvm::StringRef name,
 
 llvm::LogicalResult emitLoop(ir::KernelOp kernel, llvm::StringRef name,
                              mlir::ModuleOp module);
+llvm::LogicalResult emitRowReduce(ir::KernelOp kernel, llvm::StringRef name,
+                                  mlir::ModuleOp module);
+llvm::LogicalResult emitColReduce(ir::KernelOp kernel, llvm::StringRef name,
+                                  mlir::ModuleOp module);
 
 } // namespace tessera::lowering::simt
 

@@ -43,7 +43,7 @@ public:
 private:
   /// As many as the widest element in memory leaves room for in an access, and
   /// such that they lie in one row.
-  int64_t lanesOfThread() const {
+  int64_t lanesOfThread() {
     int64_t bytes = 1;
     for (Value value : llvm::concat<Value>(
              llvm::to_vector(kernel.getInputs()),

@@ -91,6 +91,7 @@ FailureOr<LaunchInfo> prepareLaunch(gpu::GPUFuncOp func, StringRef suffix,
     return failure();
   Attribute blocks = func->removeAttr("tessera.launch");
   Attribute bytes = func->removeAttr("tessera.workspace");
+  func->removeAttr(kBufferBytes);
   auto shared = dyn_cast_or_null<IntegerAttr>(func->removeAttr(kShared));
   auto grid = blocks ? formulaOf(blocks) : runtime::SizeFormula{1, {}};
   auto workspace = bytes ? formulaOf(bytes) : runtime::SizeFormula();

@@ -5,6 +5,9 @@
 
 namespace tessera::lowering {
 
+/// The attribute of the buffers' sizes, see lowerGpuModule().
+inline constexpr llvm::StringLiteral kBufferBytes = "tessera.buffers";
+
 /// Registers the dialects of GPU kernel modules and their translation to LLVM
 /// IR.
 void registerGpuDialects(mlir::DialectRegistry &registry);
@@ -16,7 +19,9 @@ void registerGpuDialects(mlir::DialectRegistry &registry);
 /// - known_block_size: its threads, needed;
 /// - tessera.launch: the blocks of its grid, as a number or a formula;
 /// - tessera.shared: bytes of dynamic shared memory to ask for, 0 without it;
-/// - tessera.workspace, tessera.dims: as on the CPU.
+/// - tessera.workspace, tessera.dims: as on the CPU;
+/// - tessera.buffers: the bytes of each memref as a number or a formula, for
+///   whoever checks accesses.
 ///
 /// What comes out is a plain module without gpu.module: llvm.func, of which the
 /// kernels have `nvvm.kernel` and `nvvm.maxntid`, pointers where they had

@@ -38,42 +38,47 @@ public:
             })
             .wasInterrupted())
       return failure();
-    for (auto function : module.getOps<func::FuncOp>())
+    SmallVector<FunctionOpInterface> functions;
+    module.walk([&](FunctionOpInterface op) { functions.push_back(op); });
+    for (FunctionOpInterface function : functions)
       addDims(function);
     module.walk([&](func::CallOp call) {
-      auto caller = call->getParentOfType<func::FuncOp>();
+      auto caller = call->getParentOfType<FunctionOpInterface>();
       call->insertOperands(call->getNumOperands(), dimsOf(caller));
     });
-    for (auto function : module.getOps<func::FuncOp>())
+    for (FunctionOpInterface function : functions)
       replaceConstants(function);
     hideSizes();
     return success();
   }
 
 private:
-  static bool isLaunch(func::FuncOp function) {
+  static bool isLaunch(FunctionOpInterface function) {
     return function->hasAttr("tessera.launch");
   }
 
-  /// A launch has the dimensions before the range of tiles, any other function
-  /// last.
-  void addDims(func::FuncOp function) {
-    unsigned position =
-        function.getNumArguments() - (isLaunch(function) ? 2 : 0);
+  /// The arguments after the dimensions: a launch on the CPU has its range of
+  /// tiles there.
+  static unsigned numAfter(FunctionOpInterface function) {
+    return isLaunch(function) && isa<func::FuncOp>(function) ? 2 : 0;
+  }
+
+  void addDims(FunctionOpInterface function) {
     DictionaryAttr attributes = builder.getDictionaryAttr(
         builder.getNamedAttr("llvm.noalias", builder.getUnitAttr()));
-    (void)function.insertArgument(position, dimsType, attributes,
-                                  function.getLoc());
+    (void)function.insertArgument(function.getNumArguments() -
+                                      numAfter(function),
+                                  dimsType, attributes, function.getLoc());
     if (isLaunch(function))
       function->setAttr("tessera.dims", builder.getUnitAttr());
   }
 
-  Value dimsOf(func::FuncOp function) {
-    return function.getArgument(function.getNumArguments() -
-                                (isLaunch(function) ? 3 : 1));
+  Value dimsOf(FunctionOpInterface function) {
+    return function.getArgument(function.getNumArguments() - 1 -
+                                numAfter(function));
   }
 
-  void replaceConstants(func::FuncOp function) {
+  void replaceConstants(FunctionOpInterface function) {
     SmallVector<arith::ConstantOp> constants;
     function.walk([&](arith::ConstantOp op) {
       if (auto value = dyn_cast<IntegerAttr>(op.getValue());
@@ -81,7 +86,8 @@ private:
         constants.push_back(op);
     });
     llvm::MapVector<int64_t, Value> known;
-    OpBuilder top(&function.front(), function.front().begin());
+    Block &entry = function.getFunctionBody().front();
+    OpBuilder top(&entry, entry.begin());
     Location loc = function.getLoc();
     auto number = [&](int64_t value) -> Value {
       return arith::ConstantIndexOp::create(top, loc, value);

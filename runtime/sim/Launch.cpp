@@ -109,16 +109,22 @@ uint64_t seedFromEnvironment() {
           .value_or(0));
 }
 
+std::string whyImpossible(const tessera_sim_kernel &kernel,
+                          const LaunchConfig &config) {
+  std::string fault = faultOf(kernel, config);
+  return fault.empty()
+             ? fault
+             : std::string("kernel ") + (kernel.strings + kernel.name) +
+                   " cannot be launched: " + fault;
+}
+
 LaunchResult launch(const tessera_sim_kernel &kernel,
                     const LaunchConfig &config, void *const *args,
                     std::span<const Extent> extents) {
   LaunchResult result;
-  result.error = faultOf(kernel, config);
-  if (!result.error.empty()) {
-    result.error = std::string("kernel ") + (kernel.strings + kernel.name) +
-                   " cannot be launched: " + result.error;
+  result.error = whyImpossible(kernel, config);
+  if (!result.error.empty())
     return result;
-  }
   const Dim3 grid = config.grid;
   const LaunchContext context{kernel, config, args, extents};
   const int64_t blocks = int64_t(grid.x) * grid.y * grid.z;

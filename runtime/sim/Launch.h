@@ -56,6 +56,10 @@ struct LaunchConfig {
   uint32_t maxSharedBytes = 227 << 10;
 };
 
+// Why the launch is impossible, with the kernel's name; empty if it is not.
+std::string whyImpossible(const tessera_sim_kernel &kernel,
+                          const LaunchConfig &config);
+
 // What a launch came to. If several blocks are at fault, the error is that of
 // the first one, whatever the number of threads.
 struct LaunchResult {

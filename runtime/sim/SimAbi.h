@@ -128,6 +128,15 @@ float tessera_sim_bf16_to_f32(uint32_t bits);
 /* To tf32: 10 bits of fraction, ties away from zero or to even. */
 uint32_t tessera_sim_f32_to_tf32(float value, uint32_t ties_away);
 
+/* Runs blocks [begin, end) of the kernel's grid, in the session of the calling
+ * thread. `launch` holds the threads of a block, the dynamic shared memory and
+ * the most that a block may have, both in bytes, the number of buffers, and
+ * which of them is the symbolic dimensions, or -1; then as formulas the blocks
+ * of the grid and the bytes of each buffer. A formula is a number, how many
+ * terms it has, and the five numbers of each (runtime::SizeFormula). */
+void tessera_sim_run(const tessera_sim_kernel *, const int64_t *launch,
+                     void *const *buffers, int64_t begin, int64_t end);
+
 /* Every function above, for whoever links compiled kernels. */
 #define TESSERA_SIM_FUNCTIONS(X)                                               \
   X(tessera_sim_access)                                                        \
@@ -154,7 +163,8 @@ uint32_t tessera_sim_f32_to_tf32(float value, uint32_t ties_away);
   X(tessera_sim_f32_to_bf16)                                                   \
   X(tessera_sim_f16_to_f32)                                                    \
   X(tessera_sim_bf16_to_f32)                                                   \
-  X(tessera_sim_f32_to_tf32)
+  X(tessera_sim_f32_to_tf32)                                                   \
+  X(tessera_sim_run)
 
 #ifdef __cplusplus
 }

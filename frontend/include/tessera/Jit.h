@@ -48,8 +48,9 @@ void sign(JitCall &call, const Variable &variable);
 void signBytes(JitCall &call, const void *data, size_t bytes);
 
 /// Whether a call has to run the function itself: inside another transform, on
-/// values that keep history, or on a device without compiled code.
-bool mustInline(const JitCall &call);
+/// values that keep history, or on a device without compiled code. If not, the
+/// signature gets what is left of it, the devices.
+bool mustInline(JitCall &call);
 
 /// A function's program for one signature.
 class JitProgram {

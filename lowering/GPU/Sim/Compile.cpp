@@ -3,13 +3,13 @@
 #include "lowering/CodeGen/Hash.h"
 #include "lowering/CodeGen/Optimize.h"
 #include "lowering/CodeGen/UserPlace.h"
+#include "lowering/GPU/Sim/Launches.h"
 #include "lowering/GPU/Sim/SimBuilder.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/TargetParser/Triple.h"
-#include <mutex>
 
 using namespace mlir;
 
@@ -46,24 +46,6 @@ private:
   std::string text;
   ScopedDiagnosticHandler handler;
 };
-
-/// Makes the emulator's functions known to the JIT, once.
-llvm::Error defineFunctions() {
-  static std::mutex mutex;
-  static bool defined = false;
-  std::lock_guard<std::mutex> lock(mutex);
-  if (defined)
-    return llvm::Error::success();
-  const std::pair<StringRef, void *> functions[] = {
-#define X(name) {#name, reinterpret_cast<void *>(&name)},
-      TESSERA_SIM_FUNCTIONS(X)
-#undef X
-  };
-  if (llvm::Error error = defineSymbols(functions))
-    return error;
-  defined = true;
-  return llvm::Error::success();
-}
 
 /// Text that two modules share only if they give the same code: the module with
 /// the places of its ops.
@@ -111,7 +93,7 @@ llvm::Expected<SimProgram> compileForSim(ModuleOp module, SimOptions options) {
                  [](StringRef name) { return name.starts_with(kSimPrefix); });
   if (!object)
     return object.takeError();
-  if (llvm::Error error = defineFunctions())
+  if (llvm::Error error = defineEmulator())
     return std::move(error);
   llvm::Expected<std::shared_ptr<LoadedObject>> loaded =
       loadObject(*object, hash);

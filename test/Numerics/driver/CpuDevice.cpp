@@ -38,8 +38,8 @@ Variant compiledVariant(std::string name,
           }};
 }
 
-static FailureOr<std::shared_ptr<runtime::Executable>>
-compile(func::FuncOp function, const CpuSetting &setting) {
+FailureOr<std::shared_ptr<runtime::Executable>>
+compileFor(func::FuncOp function, const CpuSetting &setting) {
   OwningOpRef<ModuleOp> module = ModuleOp::create(function.getLoc());
   func::FuncOp main = function.clone();
   main.setName("main");
@@ -51,6 +51,7 @@ compile(func::FuncOp function, const CpuSetting &setting) {
   lowering::ProgramOptions options;
   options.threads = 1;
   options.fuse = setting.fuse;
+  options.target = setting.target;
   std::string error;
   auto executable = lowering::compile(*module, options, error);
   if (failed(executable))
@@ -63,7 +64,7 @@ FailureOr<std::vector<Variant>> prepareCpu(func::FuncOp function,
                                            ArrayRef<CpuSetting> settings) {
   std::vector<Variant> variants;
   for (const CpuSetting &setting : settings) {
-    auto executable = compile(function, setting);
+    auto executable = compileFor(function, setting);
     if (failed(executable))
       return failure();
     for (int threads : kThreads)

@@ -72,6 +72,7 @@ ArrayRef<Device> devices() {
       {"reference", true, prepareReference},
       {"cpu", false,
        [](func::FuncOp function) { return prepareCpu(function); }},
+      {"sim", false, prepareSim},
   };
   return table;
 }

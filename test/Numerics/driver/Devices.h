@@ -2,8 +2,10 @@
 #ifndef TESSERA_TEST_NUMERICS_DEVICES_H
 #define TESSERA_TEST_NUMERICS_DEVICES_H
 
+#include "lowering/CodeGen/Target.h"
 #include "lowering/Reference/Interpreter.h"
 #include <functional>
+#include <optional>
 #include <string>
 
 namespace tessera::runtime {
@@ -42,14 +44,23 @@ inline constexpr int kThreads[] = {1, 2, 3, 8};
 struct CpuSetting {
   const char *name;
   bool fuse, donate;
+  std::optional<lowering::TargetInfo> target = {}; ///< none: this machine's CPU
 };
-inline constexpr CpuSetting kUnfused{"unfused", false, false},
+inline const CpuSetting kUnfused{"unfused", false, false},
     kFused{"fused", true, false}, kDonated{"donated", true, true};
+
+/// Compiles a copy of the function; fails with a diagnostic.
+mlir::FailureOr<std::shared_ptr<runtime::Executable>>
+compileFor(mlir::func::FuncOp function, const CpuSetting &setting);
 
 /// The compiler on this machine's CPU, in each of the settings.
 mlir::FailureOr<std::vector<Variant>>
 prepareCpu(mlir::func::FuncOp function,
            llvm::ArrayRef<CpuSetting> settings = {kUnfused, kFused, kDonated});
+
+/// GPU code in the emulator, with every check, which gives the bits of the
+/// CPU's.
+mlir::FailureOr<std::vector<Variant>> prepareSim(mlir::func::FuncOp function);
 
 /// All devices of this build.
 llvm::ArrayRef<Device> devices();

@@ -3,13 +3,13 @@
 // A reduction that depends on another one needs a walk over the row of its own.
 // What a later walk reads of an earlier one is computed again if that is cheap,
 // and kept in a scratch row if not: an exponential is never computed twice.
-#include "lowering/CPU/RowReducePlan.h"
-#include "lowering/CPU/ReduceTreeElements.h"
+#include "lowering/Kernels/RowReducePlan.h"
+#include "lowering/Kernels/Runs.h"
 
 using namespace mlir;
 using namespace tessera::ir;
 
-namespace tessera::lowering::cpu {
+namespace tessera::lowering {
 
 /// Values that cost more than this to compute again are kept.
 static constexpr int64_t kCheap = 8;
@@ -268,4 +268,4 @@ int64_t RowPlan::costOf(Value value, llvm::SmallDenseSet<Value> &seen) const {
   return cost;
 }
 
-} // namespace tessera::lowering::cpu
+} // namespace tessera::lowering

@@ -1,12 +1,12 @@
 // What a row kernel computes in which walk over its rows.
-#ifndef TESSERA_LOWERING_CPU_ROWREDUCEPLAN_H
-#define TESSERA_LOWERING_CPU_ROWREDUCEPLAN_H
+#ifndef TESSERA_LOWERING_KERNELS_ROWREDUCEPLAN_H
+#define TESSERA_LOWERING_KERNELS_ROWREDUCEPLAN_H
 
 #include "dialects/Tessera/IR/Tessera.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SetVector.h"
 
-namespace tessera::lowering::cpu {
+namespace tessera::lowering {
 
 /// How the kernel reads a value while it is at element j of row r: a set of
 /// these.
@@ -46,7 +46,7 @@ public:
   /// `level` passes.
   llvm::SmallVector<mlir::Value> rowValues;
   llvm::SmallVector<unsigned> rowOutputs;
-  int64_t runLength = 1; ///< Of the runs in a row, see findRunLength().
+  int64_t runLength = 1; ///< Of the runs in a row, see Runs.h.
 
   int level(mlir::Value value) const { return levels.lookup(value); }
   /// The number of leading dimensions of `shape` that number the rows, if its
@@ -77,6 +77,6 @@ private:
   llvm::SmallDenseSet<mlir::Value> isKept;
 };
 
-} // namespace tessera::lowering::cpu
+} // namespace tessera::lowering
 
 #endif

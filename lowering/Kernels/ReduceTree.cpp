@@ -1,15 +1,15 @@
 // Combines terms, and keeps them in memory.
-#include "lowering/CPU/ReduceTree.h"
+#include "lowering/Kernels/ReduceTree.h"
 #include "dialects/Tessera/IR/ScalarBuilder.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 
 using namespace mlir;
 using namespace tessera::ir;
 
-namespace tessera::lowering::cpu {
+namespace tessera::lowering {
 
 static Type carriedType(Type element) {
   if (element.isInteger(1))
@@ -204,10 +204,11 @@ void TermBuffer::store(OpBuilder &b, Location loc, Term term, Value at) const {
 
 Value stackBuffer(OpBuilder &b, Location loc, Type element, int64_t count) {
   OpBuilder::InsertionGuard guard(b);
-  auto function = b.getInsertionBlock()->getParentOp();
-  if (!isa<func::FuncOp>(function))
-    function = function->getParentOfType<func::FuncOp>();
-  b.setInsertionPointToStart(&cast<func::FuncOp>(function).getBody().front());
+  Operation *parent = b.getInsertionBlock()->getParentOp();
+  auto function = dyn_cast<FunctionOpInterface>(parent);
+  if (!function)
+    function = parent->getParentOfType<FunctionOpInterface>();
+  b.setInsertionPointToStart(&function.getFunctionBody().front());
   auto type = MemRefType::get({count}, element);
   return memref::AllocaOp::create(b, loc, type, ValueRange(),
                                   b.getI64IntegerAttr(64));
@@ -227,4 +228,4 @@ Value workspacePart(OpBuilder &b, Location loc, Value workspace,
                                 workspace, byteOffset, ValueRange());
 }
 
-} // namespace tessera::lowering::cpu
+} // namespace tessera::lowering

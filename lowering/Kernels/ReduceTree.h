@@ -1,12 +1,12 @@
 // The arithmetic of reductions by the fixed tree of the floating-point
 // contract.
-#ifndef TESSERA_LOWERING_CPU_REDUCETREE_H
-#define TESSERA_LOWERING_CPU_REDUCETREE_H
+#ifndef TESSERA_LOWERING_KERNELS_REDUCETREE_H
+#define TESSERA_LOWERING_KERNELS_REDUCETREE_H
 
 #include "dialects/Tessera/IR/Tessera.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
-namespace tessera::lowering::cpu {
+namespace tessera::lowering {
 
 /// The tree's constants: elements of a chunk, neighbours of a group, lanes that
 /// the groups of a chunk go to in turn.
@@ -102,6 +102,6 @@ mlir::Value workspacePart(mlir::OpBuilder &b, mlir::Location loc,
                           mlir::Value workspace, mlir::Value byteOffset,
                           mlir::Type element, int64_t count);
 
-} // namespace tessera::lowering::cpu
+} // namespace tessera::lowering
 
 #endif

@@ -1,0 +1,29 @@
+// The emulator as a device: the kernels of a GPU, checked while they run.
+#include "lowering/CodeGen/GpuTarget.h"
+#include "test/Numerics/driver/Devices.h"
+#include <cstdlib>
+
+using namespace mlir;
+
+namespace tessera::numerics {
+
+FailureOr<std::vector<Variant>> prepareSim(func::FuncOp function) {
+  setenv("TESSERA_SIM_CHECK", "all", /*overwrite=*/0);
+  auto target = lowering::emulatedTargetFor("sm_90");
+  if (!target)
+    return function.emitError(llvm::toString(target.takeError()));
+  auto cpu = compileFor(function, kFused);
+  if (failed(cpu))
+    return failure();
+  std::vector<Variant> variants{compiledVariant("on the CPU", *cpu, 1)};
+  for (const CpuSetting &like : {kFused, kUnfused}) {
+    auto executable =
+        compileFor(function, {like.name, like.fuse, false, *target});
+    if (failed(executable))
+      return failure();
+    variants.push_back(compiledVariant(like.name, *executable, 3));
+  }
+  return variants;
+}
+
+} // namespace tessera::numerics

@@ -1,0 +1,92 @@
+// Programs on an emulated GPU: the same bits as on the CPU.
+#include "test/Unit/Frontend/Support.h"
+
+namespace tessera {
+
+namespace {
+
+const Device kSim("sim:sm_90");
+
+struct Mlp : nn::Module {
+  nn::Linear a{17, 33}, b{33, 5};
+  Tensor operator()(Tensor x) { return b(tanh(a(x))); }
+  TESSERA_TREE(Mlp, a, b)
+};
+
+/// Trains on a device, and gives the losses and the weights.
+std::vector<float> train(const Device &device, bool compiled) {
+  set_default_device(device);
+  random::seed(3);
+  Tensor x = random::normal({12, 17}), y = arange(12) % 5;
+  Mlp model;
+  optim::Adam adam({.lr = 1e-2f});
+  auto step = [&](Tensor x, Tensor y) {
+    auto [loss, grads] =
+        value_and_grad([&](Mlp &m) { return cross_entropy(m(x), y); })(model);
+    adam.step(model, grads);
+    return loss;
+  };
+  auto program = jit(step);
+  std::vector<float> values;
+  for (int i = 0; i < 4; ++i)
+    values.push_back((compiled ? program(x, y) : step(x, y)).item<float>());
+  for (auto &[name, weight] : model.state_dict())
+    for (float value : weight.to_vector<float>())
+      values.push_back(value);
+  EXPECT_EQ(model.state_dict().begin()->second.device(), device);
+  return values;
+}
+
+class SimTest : public testing::Test {
+protected:
+  ~SimTest() override { set_default_device(Device()); }
+};
+
+TEST_F(SimTest, TrainingGivesTheBitsOfTheCpu) {
+  std::vector<float> expected = train(Device(), true);
+  EXPECT_EQ(train(kSim, true), expected);
+  EXPECT_EQ(train(kSim, false), expected);
+}
+
+TEST_F(SimTest, OneSymbolicProgramForAllBatches) {
+  auto f = [](Tensor x) { return softmax(x * 2.f, -1) + mean(x); };
+  auto program = jit(f, {.symbolic = true});
+  for (int64_t batch : {3, 1, 40}) {
+    Tensor x = random::normal({batch, 21});
+    Tensor expected = f(x);
+    Tensor actual = program(x.to(kSim));
+    EXPECT_EQ(actual.device(), kSim);
+    EXPECT_EQ(actual.to_vector<float>(), expected.to_vector<float>());
+  }
+}
+
+TEST_F(SimTest, DevicesDoNotMix) {
+  Tensor here = ones({3}), there = ones({3}).to(kSim);
+  EXPECT_THROW(here + there, DeviceError);
+  auto add = jit([&](Tensor x) { return x + 1.f; });
+  EXPECT_EQ(add(here).device(), Device());
+  EXPECT_EQ(add(there).device(), kSim);
+  EXPECT_EQ((there + 1.f).to(Device()).to_vector<float>(),
+            add(here).to_vector<float>());
+  Variable weight(ones({3}));
+  auto times = jit([&](Tensor x) { return x * weight; });
+  EXPECT_THROW(times(there), DeviceError);
+}
+
+TEST_F(SimTest, UnknownArchitectures) {
+  std::string text =
+      errorOf<DeviceError>([] { set_default_device(Device("sim:sm_12")); });
+  EXPECT_NE(text.find("sm_12"), std::string::npos) << text;
+  EXPECT_NE(text.find("sm_90"), std::string::npos) << text;
+}
+
+/// A borrowed buffer may lie anywhere; memory of a device is aligned.
+TEST_F(SimTest, UnalignedBytes) {
+  std::vector<float> values(65, 1.5f);
+  Tensor x = Tensor::borrow(values.data() + 1, {64}).to(kSim);
+  EXPECT_EQ((x + 1.f).to_vector<float>(), std::vector<float>(64, 2.5f));
+}
+
+} // namespace
+
+} // namespace tessera
