@@ -7,8 +7,8 @@
 #include "lowering/CPU/Emit.h"
 #include "lowering/CPU/ReduceTreeElements.h"
 #include "lowering/CPU/ReduceTreeSequence.h"
-#include "lowering/Kernels/RowReducePlan.h"
 #include "lowering/Kernels/Launch.h"
+#include "lowering/Kernels/RowReducePlan.h"
 #include "lowering/Kernels/Symbolic.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -242,18 +242,13 @@ TermBuffer RowReduceEmitter::partials(const RowPass &pass,
   if (partialPlaces[index].where == Where::Stack)
     return stackTerms(b(), reducer, count);
   LaneMath lane(b(), launch->loc());
-  auto part = [&](int64_t from, Type element) {
-    return workspacePart(b(), launch->loc(), launch->workspace(),
-                         lane.addConstant({tileStart, 0, 1}, from).base,
-                         element, count);
-  };
   int64_t at = partialPlaces[index].at;
-  TermBuffer buffer{part(at, reducer.accumulator()), {}};
-  if (reducer.hasPositions())
-    buffer.positions =
-        part(at + count * (reducer.accumulator().getIntOrFloatBitWidth() / 8),
-             reducer.positionType());
-  return buffer;
+  return layOut(reducer, [&](int64_t before, Type element) {
+    return workspacePart(
+        b(), launch->loc(), launch->workspace(),
+        lane.addConstant({tileStart, 0, 1}, at + count * before).base, element,
+        count);
+  });
 }
 
 void RowReduceEmitter::goTo(Value row) {

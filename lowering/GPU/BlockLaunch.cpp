@@ -2,6 +2,7 @@
 #include "lowering/GPU/BlockLaunch.h"
 #include "lowering/CodeGen/Formula.h"
 #include "lowering/GPU/LowerToNVVM.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 using namespace mlir;
 using namespace tessera::ir;
@@ -43,8 +44,13 @@ Value BlockLaunch::shared(Type element, int64_t count) {
   auto space = gpu::AddressSpaceAttr::get(builder.getContext(),
                                           gpu::AddressSpace::Workgroup);
   auto type = MemRefType::get({count}, element, AffineMap(), space);
-  return cast<gpu::GPUFuncOp>(function.getOperation())
-      .addWorkgroupAttribution(type, location);
+  auto kernel = cast<gpu::GPUFuncOp>(function.getOperation());
+  Value array = kernel.addWorkgroupAttribution(type, location);
+  // As any buffer it is aligned to any vector.
+  kernel.setWorkgroupAttributionAttr(kernel.getNumWorkgroupAttributions() - 1,
+                                     LLVM::LLVMDialect::getAlignAttrName(),
+                                     builder.getI64IntegerAttr(64));
+  return array;
 }
 
 void BlockLaunch::barrier() { gpu::BarrierOp::create(builder, location); }

@@ -21,15 +21,6 @@ namespace {
 /// Chunks that a block of the first form has in hand.
 constexpr int64_t kBlockChunks = 8;
 
-/// Shared memory for a term of each thread.
-TermBuffer sharedTerms(BlockLaunch &launch, const Reducer &reducer,
-                       int64_t count) {
-  TermBuffer buffer{launch.shared(reducer.accumulator(), count), {}};
-  if (reducer.hasPositions())
-    buffer.positions = launch.shared(reducer.positionType(), count);
-  return buffer;
-}
-
 class BlockLaunches : public ColLaunches {
 public:
   BlockLaunches(const ColKernel &kernel, StringRef name, ModuleOp module)
@@ -202,7 +193,9 @@ private:
       LaneMath lane(b(), loc());
       SmallVector<TermBuffer> buffers;
       for (auto [reducer, term] : llvm::zip(kernel.reducers, terms)) {
-        buffers.push_back(sharedTerms(block(), reducer, lanes * kWarp));
+        buffers.push_back(layOut(reducer, [&](int64_t, Type element) {
+          return block().shared(element, lanes * kWarp);
+        }));
         buffers.back().store(b(), loc(), term, block().thread());
       }
       block().barrier();

@@ -129,19 +129,13 @@ RowReduceEmitter::termBuffers(ArrayRef<Reducer> reducers, int64_t count) {
   LaneIndex start = lane.mulConstant({row, 0, 1}, rowBytes);
   SmallVector<TermBuffer> buffers;
   for (const Reducer &reducer : reducers) {
-    int64_t at = rowBytesUsed;
-    auto part = [&](Type element) {
+    buffers.push_back(layOut(reducer, [&](int64_t before, Type element) {
       if (isShared)
         return launch.shared(element, count);
-      Value from = lane.addConstant(start, at).base;
-      at += count * (element.getIntOrFloatBitWidth() / 8);
+      Value from = lane.addConstant(start, rowBytesUsed + count * before).base;
       return workspacePart(b(), loc(), launch.workspace(), from, element,
                            count);
-    };
-    TermBuffer &buffer = buffers.emplace_back();
-    buffer.values = part(reducer.accumulator());
-    if (reducer.hasPositions())
-      buffer.positions = part(reducer.positionType());
+    }));
     if (!isShared)
       rowBytesUsed += llvm::alignTo(count * reducer.bytes(), 64);
   }

@@ -191,16 +191,11 @@ SmallVector<TermBuffer> ColLaunches::growingSlots(const Level &level) {
   };
   SmallVector<TermBuffer> buffers;
   for (const Reducer &reducer : kernel.reducers) {
-    auto part = [&](LaneIndex from, Type element) {
-      return workspacePart(b(), launch->loc(), launch->workspace(), from.base,
+    buffers.push_back(layOut(reducer, [&](int64_t before, Type element) {
+      Value from = lane.add(at, bytes(before)).base;
+      return workspacePart(b(), launch->loc(), launch->workspace(), from,
                            element, kUnknownElements / 8);
-    };
-    int64_t valueBytes = reducer.accumulator().getIntOrFloatBitWidth() / 8;
-    TermBuffer buffer{part(at, reducer.accumulator()), {}};
-    if (reducer.hasPositions())
-      buffer.positions =
-          part(lane.add(at, bytes(valueBytes)), reducer.positionType());
-    buffers.push_back(buffer);
+    }));
     LaneIndex end = lane.addConstant(lane.add(at, bytes(reducer.bytes())), 63);
     at = lane.mulConstant({lane.divide(end.base, 64), 0, 1}, 64);
   }
@@ -218,16 +213,10 @@ SmallVector<TermBuffer> ColLaunches::slots(const Level &level) {
   int64_t at = level.slots, count = level.count * kernel.results;
   SmallVector<TermBuffer> buffers;
   for (const Reducer &reducer : kernel.reducers) {
-    auto part = [&](int64_t from, Type element) {
+    buffers.push_back(layOut(reducer, [&](int64_t before, Type element) {
       return workspacePart(b(), launch->loc(), launch->workspace(),
-                           launch->number(from), element, count);
-    };
-    int64_t valueBytes =
-        count * (reducer.accumulator().getIntOrFloatBitWidth() / 8);
-    TermBuffer buffer{part(at, reducer.accumulator()), {}};
-    if (reducer.hasPositions())
-      buffer.positions = part(at + valueBytes, reducer.positionType());
-    buffers.push_back(buffer);
+                           launch->number(at + count * before), element, count);
+    }));
     at += alignedTo(count * reducer.bytes(), 64);
   }
   return buffers;

@@ -202,6 +202,18 @@ void TermBuffer::store(OpBuilder &b, Location loc, Term term, Value at) const {
     write(term.position, positions);
 }
 
+TermBuffer layOut(const Reducer &reducer,
+                  llvm::function_ref<Value(int64_t, Type)> part) {
+  if (!reducer.hasPositions())
+    return {part(0, reducer.accumulator()), {}};
+  // The wider elements come first, so that all are aligned.
+  int64_t value = reducer.accumulator().getIntOrFloatBitWidth() / 8,
+          position = reducer.positionType().getIntOrFloatBitWidth() / 8;
+  bool valuesFirst = value >= position;
+  return {part(valuesFirst ? 0 : position, reducer.accumulator()),
+          part(valuesFirst ? value : 0, reducer.positionType())};
+}
+
 Value stackBuffer(OpBuilder &b, Location loc, Type element, int64_t count) {
   OpBuilder::InsertionGuard guard(b);
   Operation *parent = b.getInsertionBlock()->getParentOp();

@@ -75,6 +75,12 @@ struct TermBuffer {
              mlir::Value at) const;
 };
 
+/// Lays the terms of a reducer out in memory: `part(before, element)` makes the
+/// buffer that begins where `before` bytes a term come before it.
+TermBuffer layOut(
+    const Reducer &reducer,
+    llvm::function_ref<mlir::Value(int64_t before, mlir::Type element)> part);
+
 /// Builds `for (i = low; i < high; i += step)` with `carried` handed from turn
 /// to turn; `body` returns their next values. The builder is inside the loop
 /// meanwhile, and after it on return.

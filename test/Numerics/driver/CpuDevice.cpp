@@ -3,6 +3,7 @@
 #include "lowering/Compiler.h"
 #include "lowering/Plan/InPlace.h"
 #include "runtime/Executable.h"
+#include "runtime/sim/Session.h"
 #include "test/Numerics/driver/Devices.h"
 
 using namespace mlir;
@@ -18,8 +19,13 @@ static FailureOr<Tensors> call(const runtime::Executable &executable,
     std::copy(bytes.begin(), bytes.end(),
               static_cast<uint8_t *>(inputs.back().data()));
   }
-  if (!executable.run(inputs, outputs, threads).ok())
+  try {
+    if (!executable.run(inputs, outputs, threads).ok())
+      return failure();
+  } catch (const runtime::sim::Fault &fault) {
+    llvm::errs() << fault.what() << "\n";
     return failure();
+  }
   Tensors results;
   for (auto [info, storage] :
        llvm::zip_equal(executable.info().outputs, outputs)) {
