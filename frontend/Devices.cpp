@@ -2,7 +2,7 @@
 #include "frontend/Devices.h"
 
 #include "frontend/Recording.h"
-#include "lowering/CodeGen/GpuTarget.h"
+#include "lowering/GPU/Sim/Launches.h"
 
 namespace tessera::detail {
 

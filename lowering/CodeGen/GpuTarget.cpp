@@ -1,7 +1,6 @@
 // The table of GPU architectures, from the CUDA C++ Programming Guide's tables
 // of compute capabilities.
 #include "lowering/CodeGen/GpuTarget.h"
-#include "runtime/Environment.h"
 #include "llvm/ADT/StringExtras.h"
 #include <algorithm>
 
@@ -196,24 +195,6 @@ Expected<TargetInfo> gpuTargetFor(StringRef name) {
   info.hasFMA = info.hasRounding = info.hasHalfConversions = true;
   info.gpu = found;
   return info;
-}
-
-Expected<TargetInfo> emulatedTargetFor(StringRef name) {
-  Expected<TargetInfo> gpu = gpuTargetFor(name), host = hostTargetOrError();
-  if (!gpu)
-    return gpu;
-  if (!host)
-    return host;
-  // As any kernel for a GPU, those that are emulated take both for granted.
-  if (!host->hasFMA || !host->hasRounding)
-    return createStringError(inconvertibleErrorCode(),
-                             "GPUs are emulated on CPUs with FMA only, and " +
-                                 host->cpu + " has none");
-  host->gpu = gpu->gpu;
-  host->hasChecks =
-      runtime::readVariable(runtime::Variable::SimCheck).value_or("none") !=
-      "none";
-  return host;
 }
 
 Occupancy occupancyOf(const GpuTarget &gpu, int threadsPerBlock,

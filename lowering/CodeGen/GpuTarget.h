@@ -46,10 +46,6 @@ bool isGpuName(llvm::StringRef name);
 /// there are and names the one whose code runs on it.
 llvm::Expected<TargetInfo> gpuTargetFor(llvm::StringRef name);
 
-/// This GPU emulated on this machine, as hostTargetOrError() finds it. The code
-/// has checks if TESSERA_SIM_CHECK asks for any.
-llvm::Expected<TargetInfo> emulatedTargetFor(llvm::StringRef name);
-
 /// How many blocks of a kernel one multiprocessor holds at once.
 struct Occupancy {
   int blocks = 0; ///< 0 if a block does not fit at all.

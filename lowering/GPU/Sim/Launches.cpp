@@ -10,6 +10,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/IR/BuiltinAttributes.h"
+#include "runtime/Environment.h"
 #include "runtime/sim/SimAbi.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/TargetParser/Triple.h"
@@ -19,6 +20,26 @@ using namespace mlir;
 using tessera::runtime::SizeFormula;
 
 namespace tessera::lowering {
+
+llvm::Expected<TargetInfo> emulatedTargetFor(StringRef name) {
+  llvm::Expected<TargetInfo> gpu = gpuTargetFor(name),
+                             host = hostTargetOrError();
+  if (!gpu)
+    return gpu;
+  if (!host)
+    return host;
+  // As any kernel for a GPU, those that are emulated take both for granted.
+  if (!host->hasFMA || !host->hasRounding)
+    return llvm::createStringError(
+        llvm::inconvertibleErrorCode(),
+        "GPUs are emulated on CPUs with FMA only, and " + host->cpu +
+            " has none");
+  host->gpu = gpu->gpu;
+  host->hasChecks =
+      runtime::readVariable(runtime::Variable::SimCheck).value_or("none") !=
+      "none";
+  return host;
+}
 
 llvm::Error defineEmulator() {
   static std::mutex mutex;

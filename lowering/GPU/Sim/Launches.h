@@ -4,6 +4,10 @@
 
 namespace tessera::lowering {
 
+/// This GPU emulated on this machine, as hostTargetOrError() finds it. The code
+/// has checks if TESSERA_SIM_CHECK asks for any.
+llvm::Expected<TargetInfo> emulatedTargetFor(llvm::StringRef name);
+
 /// Lowers GPU kernel modules, as lowerGpuModule() takes them, for an emulated
 /// target. A launch becomes a tessera_kernel_fn whose tiles are the blocks of
 /// the grid; it must be called in a runtime::sim::Session.

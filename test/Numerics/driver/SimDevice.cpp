@@ -1,5 +1,5 @@
 // The emulator as a device: the kernels of a GPU, checked while they run.
-#include "lowering/CodeGen/GpuTarget.h"
+#include "lowering/GPU/Sim/Launches.h"
 #include "test/Numerics/driver/Devices.h"
 #include <cstdlib>
 
