@@ -8,7 +8,7 @@
 // on its way to shared memory, with its places exchanged such that neither side
 // has bank conflicts.
 #include "lowering/CodeGen/Formula.h"
-#include "lowering/GPU/Gemm.h"
+#include "lowering/GPU/GemmSource.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -29,22 +29,24 @@ static_assert(kProductChunk % (2 * kDepth) == 0,
 /// One operand's tile, `extent` of its rows or columns ("lines") by kDepth.
 class FmaOperand {
 public:
-  /// `threadLines` of the lines are each thread's, in vectors of `vector` that
-  /// lie extent / (threadLines / vector) apart; those of the thread `place`
-  /// begin at place * vector.
+  /// `threadLines` of the lines are each thread's, in vectors that lie
+  /// extent / groupCount() apart; those of the thread `place` begin at place *
+  /// vectorLines().
   FmaOperand(GemmBlock &block, unsigned number, int64_t extent,
              int64_t threadLines, Value place, int64_t fromByte)
-      : block(block), number(number), extent(extent),
-        lines(number == 0 ? block.shape().m : block.shape().n),
-        k(block.shape().k),
-        kInnermost(number == 0 ? !block.shape().transA : block.shape().transB),
-        input(inputOf(block.source.operand(number))),
-        element(block.shape().element), computed(computeType(element)),
+      : block(block), extent(extent),
+        // -0 times +0 changes no sum, not even one of -0.
+        source(block, number, GemmInput::of(block.source.operand(number)),
+               extent, kDepth, bytesOfAccess(block),
+               /*filler=*/number == 0 ? -0.0 : 0.0),
+        computed(computeType(block.shape().element)),
         vector(std::min(threadLines, kAccessBytes / bytesOf(computed))),
-        groups(threadLines / vector), width(widthOfAccess()),
+        groups(threadLines / vector),
         tile(block.shared(computed, 2 * kDepth * extent, fromByte)) {
-    chooseSwizzle();
-    locate(place);
+    chooseExchange();
+    Value first = math().mul(place, vector);
+    for (int64_t i = 0; i < period; ++i)
+      places.push_back(math().bitXor(first, math().number(i * unit)));
   }
 
   static int64_t bytesFor(int64_t extent, Type element) {
@@ -58,26 +60,22 @@ public:
   /// Nothing if the operand is computed.
   Values load(Value from) {
     Values loaded;
-    if (input >= 0)
-      for (int64_t i = 0; i < accesses(); ++i)
-        loaded.push_back(loadAccess(from, i));
+    if (!source.isComputed())
+      for (int64_t i = 0; i < source.accesses(); ++i)
+        loaded.push_back(source.load(from, i));
     return loaded;
   }
 
-  /// Puts the tile into the buffer `from` belongs to.
+  /// Puts the tile into the buffer that `from` belongs to.
   void store(Value from, ValueRange loaded) {
     Value buffer = bufferOf(from);
-    if (input >= 0) {
-      for (auto [i, value] : llvm::enumerate(loaded))
-        put(buffer, value, lineOf(i), stepOf(i), swizzleOfThread);
-      return;
-    }
-    // Built once however many accesses a thread has.
-    block.loop(block.launch.thread(), math().number(kDepth * extent / width),
-               block.threads, {}, [&](Value access, ValueRange) -> Values {
-                 compute(buffer, from, access);
-                 return {};
-               });
+    auto put = [&](GemmSource::Access access, Value elements) {
+      this->put(buffer, access, widened(elements));
+    };
+    for (auto [i, elements] : llvm::enumerate(loaded))
+      put(source.access(i), elements);
+    if (source.isComputed())
+      source.compute(from, put);
   }
 
   Value bufferOf(Value from) {
@@ -88,7 +86,7 @@ public:
   Values fragment(Value buffer, int64_t step) {
     Values result;
     auto type = VectorType::get({vector}, computed);
-    Value at = math().add(buffer, places[step / width % period]);
+    Value at = math().add(buffer, places[step / source.width() % period]);
     for (int64_t group = 0; group < groups; ++group) {
       Value from = math().add(at, step * extent + group * (extent / groups));
       result.push_back(vector::LoadOp::create(
@@ -100,177 +98,65 @@ public:
 
 private:
   static int64_t bytesOf(Type type) { return type.getIntOrFloatBitWidth() / 8; }
+  /// Of narrow integers as many as of those that they are computed as.
+  static int64_t bytesOfAccess(const GemmBlock &block) {
+    Type element = block.source.shape.element;
+    return kAccessBytes / bytesOf(computeType(element)) * bytesOf(element);
+  }
   OpBuilder &b() { return block.b(); }
   Location loc() { return block.loc(); }
   IndexMath math() { return block.math(); }
 
-  /// Elements of one access to memory, neighbours there.
-  int64_t widthOfAccess() const {
-    int64_t most = kAccessBytes / bytesOf(computed);
-    auto sizes = tensorType(block.source.operand(number)).getShape();
-    const ProductDims &dims = number == 0 ? block.source.a : block.source.b;
-    size_t outer =
-        dims.batch.size() +
-        (*dims.contractFirst ? dims.contract.size() : dims.free.size());
-    auto fits = [&](int64_t lanes) {
-      return input >= 0 ? isMultipleOf(kInnermost ? k : lines, lanes)
-                        : holdsVectors(sizes.drop_front(outer), lanes);
-    };
-    while (most > 1 && !fits(most))
-      most /= 2;
-    return most;
-  }
-
   /// Where k is innermost, the accesses of a warp that stand side by side go to
   /// different steps, which lie a multiple of all banks apart: the lines of the
   /// accesses p apart are exchanged by p times a number of lines.
-  void chooseSwizzle() {
+  void chooseExchange() {
     unit = vector;
     period = 1;
-    if (!kInnermost)
+    if (!source.isKInnermost())
       return;
-    int64_t banks = 128 / bytesOf(computed), besides = kDepth / width;
+    int64_t banks = 128 / bytesOf(computed), besides = kDepth / source.width();
     unit = std::max(vector, banks / besides);
     period = std::min({besides, banks / unit, extent / groups / unit});
   }
 
-  int64_t accesses() const { return kDepth * extent / width / block.threads; }
-  /// Accesses that lie side by side in memory.
-  int64_t besides() const { return (kInnermost ? kDepth : extent) / width; }
-
-  /// What does not change from tile to tile.
-  void locate(Value place) {
-    Value thread = block.launch.thread();
-    inner = math().mul(math().rem(thread, besides()), width);
-    outer = math().div(thread, besides());
-    swizzleOfThread = swizzleOf(inner);
-    Value first = math().mul(place, vector);
-    for (int64_t i = 0; i < period; ++i)
-      places.push_back(math().bitXor(first, math().number(i * unit)));
-    firstLine = number == 0 ? block.firstRow : block.firstColumn;
-    firstElement = math().mul(block.batch, lines * k);
-    for (int64_t i = 0; i < accesses(); ++i)
-      if (kInnermost || i == 0)
-        linesInMemory.push_back(lineInMemory(i));
-  }
-
-  Value swizzleOf(Value step) {
-    if (period == 1)
-      return math().number(0);
-    return math().mul(math().rem(math().div(step, width), period), unit);
-  }
-
-  /// The first line and the first step, in the tile, of the thread's access i.
-  Value outerOf(int64_t i) {
-    return math().add(outer, i * (block.threads / besides()));
-  }
-  Value lineOf(int64_t i) { return kInnermost ? outerOf(i) : inner; }
-  Value stepOf(int64_t i) { return kInnermost ? inner : outerOf(i); }
-
-  /// A line beyond the last reads the last one: its sums are not stored.
-  Value lineInMemory(int64_t i) {
-    Value line = math().add(firstLine, lineOf(i));
-    if (!isMultipleOf(lines, extent))
-      line = math().min(line, lines - (kInnermost ? 1 : width));
-    if (!kInnermost)
-      return math().add(firstElement, line);
-    return math().add(firstElement, math().mul(line, k));
-  }
-
-  bool hasTail() const { return !isMultipleOf(k, kDepth); }
-
-  /// What changes no sum: -0 times +0, which a sum of -0 survives too.
-  Value filler(int64_t lanes) {
-    TypedAttr value = b().getZeroAttr(computed);
-    if (isa<FloatType>(computed) && number == 0)
-      value = b().getFloatAttr(computed, -0.0);
-    if (lanes > 1)
-      value = DenseElementsAttr::get(VectorType::get({lanes}, computed),
-                                     Attribute(value));
-    return arith::ConstantOp::create(b(), loc(), value);
-  }
-
   /// From the form in memory to that which is computed with.
-  Value widened(Value value) {
-    if (element == computed)
-      return value;
-    Type type = computed;
-    if (auto vectorType = dyn_cast<VectorType>(value.getType()))
-      type = vectorType.clone(computed);
-    return arith::ExtSIOp::create(b(), loc(), type, value);
-  }
-
-  Value loadAccess(Value from, int64_t i) {
-    Value step = math().add(from, stepOf(i)), exists;
-    if (hasTail()) {
-      exists = math().less(step, k);
-      step = math().min(step, k - (kInnermost ? width : 1));
-    }
-    Value at = kInnermost
-                   ? math().add(linesInMemory[i], step)
-                   : math().add(linesInMemory[0], math().mul(step, lines));
-    Value value = widened(loadLanes(b(), loc(), block.launch.inputs()[input],
-                                    {at, 1, width}, width, element, {},
-                                    /*isAligned=*/true));
-    if (!exists)
-      return value;
-    return arith::SelectOp::create(b(), loc(), exists, value, filler(width));
+  Value widened(Value elements) {
+    Type type = elements.getType();
+    if (getElementTypeOrSelf(type) == computed)
+      return elements;
+    auto vectorType = dyn_cast<VectorType>(type);
+    return arith::ExtSIOp::create(
+        b(), loc(), vectorType ? Type(vectorType.clone(computed)) : computed,
+        elements);
   }
 
   /// Writes the elements of one access to the tile.
-  void put(Value buffer, Value value, Value line, Value step, Value swizzle) {
-    Value at = math().add(buffer, math().add(math().mul(step, extent),
-                                             math().bitXor(line, swizzle)));
-    if (!kInnermost || width == 1)
-      return storeLanes(b(), loc(), value, tile, at, /*nonTemporal=*/false,
+  void put(Value buffer, GemmSource::Access access, Value elements) {
+    Value line = access.line;
+    if (period > 1) {
+      Value apart = math().rem(math().div(access.step, source.width()), period);
+      line = math().bitXor(line, math().mul(apart, unit));
+    }
+    Value at =
+        math().add(buffer, math().add(math().mul(access.step, extent), line));
+    if (!source.isKInnermost() || source.width() == 1)
+      return storeLanes(b(), loc(), elements, tile, at, /*nonTemporal=*/false,
                         /*mask=*/{}, /*isAligned=*/true);
-    for (int64_t i = 0; i < width; ++i)
-      memref::StoreOp::create(b(), loc(),
-                              vector::ExtractOp::create(b(), loc(), value, i),
-                              tile, math().add(at, i * extent));
-  }
-
-  /// Computes the elements of one access of any thread.
-  void compute(Value buffer, Value from, Value access) {
-    Value in = math().mul(math().rem(access, besides()), width);
-    Value out = math().div(access, besides());
-    Value line = kInnermost ? out : in, step = kInnermost ? in : out;
-    Value row = math().add(kInnermost ? firstLine : from, out);
-    Value column = math().add(kInnermost ? from : firstLine, in);
-    Value exists;
-    if (!isMultipleOf(lines, extent))
-      exists = math().less(kInnermost ? row : column, lines);
-    if (hasTail())
-      exists = math().both(exists, math().less(kInnermost ? column : row, k));
-    auto build = [&]() -> Values {
-      LaneMath lane(b(), loc());
-      auto index = *block.source.operandIndex(
-          lane, number, {block.batch, 0, 1}, {row, 0, 1},
-          {column, width > 1 ? 1 : 0, width}, width);
-      FusedBody body(block.source.kernel, block.launch.inputs());
-      body.alignBuffers();
-      FusedBody::Frame frame(body, b());
-      return {widened(frame.at(block.source.operand(number), index, width))};
-    };
-    Value value =
-        exists ? block.choose(exists, build,
-                              [&]() -> Values { return {filler(width)}; })[0]
-               : build()[0];
-    put(buffer, value, line, step, swizzleOf(step));
+    for (int64_t i = 0; i < source.width(); ++i)
+      memref::StoreOp::create(
+          b(), loc(), vector::ExtractOp::create(b(), loc(), elements, i), tile,
+          math().add(at, i * extent));
   }
 
   GemmBlock &block;
-  const unsigned number;
-  const int64_t extent, lines, k;
-  const bool kInnermost;
-  const int64_t input; ///< Or -1: it is computed.
-  const Type element, computed;
-  const int64_t vector, groups, width;
+  const int64_t extent;
+  GemmSource source;
+  const Type computed;
+  const int64_t vector, groups;
   int64_t unit, period; ///< Of the exchange of lines.
   Value tile;
-  Value inner, outer, swizzleOfThread, firstLine, firstElement;
-  Values places;        ///< Of the thread's lines, for each exchange.
-  Values linesInMemory; ///< The first element of each access at k = 0.
+  Values places; ///< Of the thread's lines, for each exchange.
 };
 
 class FmaGemm {
