@@ -18,7 +18,8 @@ LogicalResult emitGemm(KernelOp kernel, StringRef name,
     BlockLaunch(module, kernel, name, formulaOf(0), kWarp).finish();
     return success();
   }
-  emitFmaGemm(*source, name, module);
+  if (!emitTensorGemm(*source, name, *target.gpu, module))
+    emitFmaGemm(*source, name, module);
   return success();
 }
 

@@ -1,6 +1,7 @@
 // Internal to the Gemm emitter: the code of one block, which computes a tile of
 // the result, and what its ways to compute share.
 #pragma once
+#include "dialects/Tessera/IR/StandIns.h"
 #include "lowering/CodeGen/GpuTarget.h"
 #include "lowering/GPU/BlockLaunch.h"
 #include "lowering/Kernels/FusedBody.h"
@@ -40,14 +41,27 @@ private:
 /// of which the low bits are the same.
 mlir::Type computeType(mlir::Type element);
 
-/// A block's tile of the result, and the part of it that a thread computes.
-struct GemmTile {
-  int64_t rows, columns, threadRows, threadColumns;
-
-  int64_t threads() const {
-    return rows / threadRows * (columns / threadColumns);
-  }
-};
+/// Of the choices for a tile, each with the part of the peak that it reaches
+/// where there are blocks enough, the one that is done first. A GPU runs some
+/// blocks side by side: a large tile is read less often, small ones are more.
+template <typename Choice>
+const Choice &chooseTile(llvm::ArrayRef<Choice> choices,
+                         const GemmShape &shape) {
+  constexpr int64_t kMultiprocessors = 128;
+  auto time = [&](const Choice &choice) {
+    auto tiles = [](int64_t size, int64_t tile) {
+      return llvm::divideCeil(std::max<int64_t>(ir::likely(size), 1), tile);
+    };
+    int64_t blocks = std::max<int64_t>(ir::likely(shape.batch), 1) *
+                     tiles(shape.m, choice.tile.rows) *
+                     tiles(shape.n, choice.tile.columns);
+    return double(llvm::divideCeil(blocks, kMultiprocessors)) *
+           double(choice.tile.rows * choice.tile.columns) / choice.efficiency;
+  };
+  return *std::min_element(
+      choices.begin(), choices.end(),
+      [&](const Choice &x, const Choice &y) { return time(x) < time(y); });
+}
 
 /// The kernel function of a product, in which each block computes a tile of
 /// `rows` by `columns`. The grid holds the tiles of all batches, those of one
@@ -100,6 +114,11 @@ private:
 /// Whether vectors of `lanes` elements along the last of the dimensions of
 /// these sizes never cross a row, if they start at multiples of `lanes`.
 bool holdsVectors(llvm::ArrayRef<int64_t> sizes, int64_t lanes);
+
+/// Sums of products of f16 or bf16 by tensor cores. Does nothing and returns
+/// false if the operands are others, or the target has none for them.
+bool emitTensorGemm(const ProductKernel &source, llvm::StringRef name,
+                    const GpuTarget &target, mlir::ModuleOp module);
 
 /// Sums by fused multiply-adds in the order of the contract.
 void emitFmaGemm(const ProductKernel &source, llvm::StringRef name,

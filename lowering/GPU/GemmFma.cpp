@@ -159,6 +159,15 @@ private:
   Values places; ///< Of the thread's lines, for each exchange.
 };
 
+/// A block's tile of the result, and the part of it that a thread computes.
+struct GemmTile {
+  int64_t rows, columns, threadRows, threadColumns;
+
+  int64_t threads() const {
+    return rows / threadRows * (columns / threadColumns);
+  }
+};
+
 class FmaGemm {
 public:
   FmaGemm(const ProductKernel &source, StringRef name, ModuleOp module,
@@ -362,33 +371,12 @@ constexpr Choice kTiles64[] = {{{128, 64, 8, 4}, 1},
                                {{16, 64, 4, 4}, 0.55},
                                {{64, 16, 4, 4}, 0.55}};
 
-/// Blocks that a GPU of middling size runs side by side.
-constexpr int64_t kMultiprocessors = 128;
-
-GemmTile chooseTile(const GemmShape &s) {
-  bool isWide = s.element.getIntOrFloatBitWidth() == 64;
-  ArrayRef<Choice> choices = isWide ? ArrayRef(kTiles64) : ArrayRef(kTiles32);
-  double least = 0;
-  const Choice *best = nullptr;
-  for (const Choice &choice : choices) {
-    const GemmTile &tile = choice.tile;
-    int64_t blocks = std::max<int64_t>(1, likely(s.batch)) *
-                     llvm::divideCeil(likely(s.m), tile.rows) *
-                     llvm::divideCeil(likely(s.n), tile.columns);
-    double time = double(llvm::divideCeil(blocks, kMultiprocessors)) *
-                  double(tile.rows * tile.columns) / choice.efficiency;
-    if (!best || time < least) {
-      least = time;
-      best = &choice;
-    }
-  }
-  return best->tile;
-}
-
 } // namespace
 
 void emitFmaGemm(const ProductKernel &source, StringRef name, ModuleOp module) {
-  FmaGemm(source, name, module, chooseTile(source.shape)).emit();
+  bool isWide = source.shape.element.getIntOrFloatBitWidth() == 64;
+  ArrayRef<Choice> choices = isWide ? ArrayRef(kTiles64) : ArrayRef(kTiles32);
+  FmaGemm(source, name, module, chooseTile(choices, source.shape).tile).emit();
 }
 
 } // namespace tessera::lowering::simt

@@ -224,10 +224,13 @@ TEST_P(Layouts, batches) {
   check<double>({p, Fused::All});
 }
 
-/// The tiles of large products, which only few blocks are needed to see.
+/// The tiles of products with blocks enough.
 TEST_P(Layouts, largeTiles) {
-  check<float>({sizes(1536, 1416, 20), Fused::Epilogue});
+  check<float>({sizes(530, 516, 20), Fused::Epilogue});
+  check<float>({sizes(1270, 1400, 20)});
 }
+
+TEST(GpuGemm, largeTilesOfF64) { check<double>({sizes(1000, 1002, 18)}); }
 
 TEST_P(Layouts, symbols) {
   for (char symbol : {'m', 'n', 'k'})

@@ -32,6 +32,13 @@ LogicalResult compile(ModuleOp module, const TargetInfo &target,
   std::vector<KernelJob> jobs = kernelJobs(mainFunction(module), target);
   if (jobs.size() != 1)
     return module.emitError("has ") << jobs.size() << " kernels";
+  for (KernelOp op : mainFunction(module).getOps<KernelOp>())
+    for (Value input : op.getInputs()) {
+      auto argument = dyn_cast<BlockArgument>(input);
+      if (!argument)
+        return op.emitError("reads no argument of the program");
+      kernel.inputs.push_back(argument.getArgNumber());
+    }
   auto made = jobs[0].build(*module.getContext());
   if (failed(made) ||
       failed(lowerGpuModule(**made, target, {expandKernelMath, ""},
@@ -69,9 +76,14 @@ std::string runKernel(const GpuKernel &kernel,
   if (!kernel.error.empty())
     return kernel.error;
   const int64_t *numbers = dims.data();
+  std::vector<runtime::sim::Extent> ordered;
+  for (unsigned input : kernel.inputs)
+    ordered.push_back(buffers[input]);
+  ordered.insert(ordered.end(), buffers.begin() + ordered.size(),
+                 buffers.end());
   std::vector<char> workspace;
   for (const LaunchInfo &launch : kernel.launches) {
-    std::vector<runtime::sim::Extent> extents = buffers;
+    std::vector<runtime::sim::Extent> extents = ordered;
     runtime::SizeFormula bytes{launch.workspaceBytes, launch.workspaceTerms};
     workspace.resize(std::max<size_t>(workspace.size(), bytes.at(numbers)));
     if (launch.hasWorkspace())
@@ -105,7 +117,9 @@ std::string runKernel(const GpuKernel &kernel,
 
 //===- Products ----------------------------------------------------------===//
 
-std::string ProductText::typeOf(char operand) const {
+std::string ProductText::typeOf(char operand, std::string element) const {
+  if (element.empty())
+    element = operand == 'y' || narrow.empty() ? type : narrow;
   auto size = [&](char name, int64_t value) {
     return (symbol == name ? "?" : std::to_string(value)) + "x";
   };
@@ -117,28 +131,37 @@ std::string ProductText::typeOf(char operand) const {
     sizes += transB ? columns + inner : inner + columns;
   else
     sizes += rows + columns;
-  return "tensor<" + sizes + type + ">";
+  return "tensor<" + sizes + element + ">";
 }
 
 std::string ProductText::text() const {
-  std::string a = typeOf('a'), b = typeOf('b'), y = typeOf('y');
+  std::string y = typeOf('y');
   auto list = [](int64_t number) {
     return "array<i64: " + std::to_string(number) + ">";
   };
   int64_t first = batch ? 1 : 0;
   std::string dims = batch ? list(0) : "array<i64>";
+  std::string a = producers.find("%x =") != producers.npos ? "%x" : "%a",
+              b = producers.find("%w =") != producers.npos ? "%w" : "%b";
   std::string text =
-      "func.func @main(%a: " + a + ", %b: " + b +
-      (epilogue.empty() ? "" : ", %c: " + y) + ") -> " + y + " {\n" +
-      producers + "  %y = tessera.dot_general " +
-      (producers.find("%x =") != std::string::npos ? "%x" : "%a") + ", " +
-      (producers.find("%w =") != std::string::npos ? "%w" : "%b") +
-      " {a_batch = " + dims + ", b_batch = " + dims +
-      ", a_contract = " + list(transA ? first : first + 1) +
-      ", b_contract = " + list(transB ? first + 1 : first) + "} : (" + a +
-      ", " + b + ") -> " + y + "\n" + epilogue + "  return " +
-      (epilogue.empty() ? "%y" : "%z") + " : " + y + "\n}\n";
-  return text;
+      "func.func @main(%a: " + typeOf('a') + ", %b: " + typeOf('b') +
+      (epilogue.empty() ? "" : ", %c: " + y) + ") -> " + y + " {\n" + producers;
+  auto convert = [&](std::string &value, char operand) {
+    text += "  " + value + "f = tessera.convert " + value + " : " +
+            typeOf(operand) + " -> " + typeOf(operand, type) + "\n";
+    value += "f";
+  };
+  if (!narrow.empty()) {
+    convert(a, 'a');
+    convert(b, 'b');
+  }
+  return text + "  %y = tessera.dot_general " + a + ", " + b +
+         " {a_batch = " + dims + ", b_batch = " + dims +
+         ", a_contract = " + list(transA ? first : first + 1) +
+         ", b_contract = " + list(transB ? first + 1 : first) + "} : (" +
+         typeOf('a', type) + ", " + typeOf('b', type) + ") -> " + y + "\n" +
+         epilogue + "  return " + (epilogue.empty() ? "%y" : "%z") + " : " + y +
+         "\n}\n";
 }
 
 } // namespace tessera::test

@@ -11,6 +11,8 @@ namespace tessera::test {
 struct GpuKernel {
   lowering::SimProgram program;
   std::vector<lowering::LaunchInfo> launches;
+  /// The program's input that each of the kernel's inputs is.
+  std::vector<unsigned> inputs;
   const lowering::GpuTarget *gpu = nullptr;
   std::string error; ///< Empty: it compiled.
 };
@@ -18,8 +20,8 @@ struct GpuKernel {
 /// Leads a program through all stages.
 GpuKernel compileProgram(const std::string &text, const std::string &arch);
 
-/// Runs all launches on the kernel's buffers, inputs before outputs, with every
-/// check. Returns what went wrong.
+/// Runs all launches on the program's buffers, inputs before outputs, with
+/// every check. Returns what went wrong.
 std::string runKernel(const GpuKernel &kernel,
                       std::vector<runtime::sim::Extent> buffers,
                       std::vector<int64_t> dims = {}, uint64_t seed = 0);
@@ -35,13 +37,16 @@ struct ProductText {
   int64_t batch = 0, m = 1, n = 1, k = 1;
   bool transA = false, transB = false;
   std::string type = "f32";
+  /// The type of A and B if it is another: they are converted.
+  std::string narrow = "";
   /// Lines that make %x and %w of the arguments %a and %b, and %z of the
   /// product %y and of %c, which has y's type; without them they are the same.
   std::string producers = "", epilogue = "";
   /// A size to state as `?`: 'm', 'n', 'k' or 'b'.
   char symbol = 0;
 
-  std::string typeOf(char operand) const; ///< 'a', 'b' or 'y'.
+  /// Of 'a', 'b' or 'y', with these elements or those of the argument.
+  std::string typeOf(char operand, std::string element = "") const;
   std::string text() const;
 };
 
