@@ -67,9 +67,11 @@ struct ToPlanPass : impl::ToPlanPassBase<ToPlanPass> {
   }
 };
 
-/// The target of an option, or this machine's.
-static FailureOr<TargetInfo> targetOf(StringRef cpu, ModuleOp module) {
-  auto target = cpu.empty() ? hostTargetOrError() : targetFor(cpu);
+/// The target of an option, a CPU or a GPU, or this machine.
+static FailureOr<TargetInfo> targetOf(StringRef name, ModuleOp module) {
+  auto target = name.empty()      ? hostTargetOrError()
+                : isGpuName(name) ? gpuTargetFor(name)
+                                  : targetFor(name);
   if (!target)
     return module.emitError(llvm::toString(target.takeError()));
   return *target;
@@ -79,14 +81,14 @@ struct ToLoopsPass : impl::ToLoopsPassBase<ToLoopsPass> {
   using ToLoopsPassBase::ToLoopsPassBase;
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    FailureOr<TargetInfo> target = targetOf(cpu, module);
+    FailureOr<TargetInfo> info = targetOf(target, module);
     StandIns standIns(symbolCount(module));
-    if (failed(target) ||
+    if (failed(info) ||
         (StandIns::count() > 0 && failed(bindSymbols(module))) ||
         failed(verifyStage(module, Stage::plan)))
       return signalPassFailure();
     SmallVector<OwningOpRef<ModuleOp>> kernels;
-    for (KernelJob &job : kernelJobs(mainFunction(module), *target)) {
+    for (KernelJob &job : kernelJobs(mainFunction(module), *info)) {
       auto kernel = job.build(getContext());
       if (failed(kernel))
         return signalPassFailure();
@@ -105,6 +107,10 @@ struct ToLLVMPass : impl::ToLLVMPassBase<ToLLVMPass> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
     FailureOr<TargetInfo> target = targetOf(cpu, module);
+    if (succeeded(target) && target->gpu) {
+      module.emitError("a GPU's kernels are lowered by tessera-lower-to-nvvm");
+      return signalPassFailure();
+    }
     LowerOptions options{expandKernelMath, ""};
     if (failed(target) || failed(lowerKernelModule(module, *target, options)))
       signalPassFailure();

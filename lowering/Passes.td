@@ -72,9 +72,11 @@ def ToLoopsPass : Pass<"tessera-to-loops", "::mlir::ModuleOp"> {
     }
     ```
   }];
-  let options = [CpuOption];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect", "::mlir::math::MathDialect",
-                           "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
+  let options = [Option<"target", "target", "std::string", /*default=*/"",
+                        "The CPU or GPU to compile for, such as x86-64-v3 or sm_90; this machine's CPU if empty">];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect", "::mlir::gpu::GPUDialect",
+                           "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect", "::mlir::NVVM::NVVMDialect",
+                           "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
 }
 
 def ToLLVMPass : Pass<"tessera-to-llvm", "::mlir::ModuleOp"> {

@@ -1,7 +1,7 @@
 // The Gemm emitter: a batched product with fused producers and epilogue.
 #pragma once
-#include "lowering/CPU/GemmContract.h"
 #include "lowering/CodeGen/Target.h"
+#include "lowering/Kernels/GemmContract.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/BuiltinTypes.h"
@@ -9,17 +9,6 @@
 #include <string>
 
 namespace tessera::lowering::cpu {
-
-/// C[batch, m, n] = A · B. A is stored as [batch, m, k], or [batch, k, m] with
-/// `transA`; B as [batch, k, n], or [batch, n, k] with `transB`. A shared
-/// operand has no batch dimension. Any size may be 0.
-struct GemmShape {
-  int64_t batch = 1, m = 0, n = 0, k = 0;
-  bool transA = false, transB = false;
-  bool sharedA = false, sharedB = false;
-  /// f32, f64, or a signless integer, whose arithmetic wraps.
-  mlir::Type element;
-};
 
 /// Whether the lanes of an accumulator are neighbouring rows of the result: if
 /// it has one column, or as many as a symbol says.

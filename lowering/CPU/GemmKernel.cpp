@@ -2,11 +2,11 @@
 // memory or as the ops before the product, and the ops after it as its
 // epilogue.
 #include "dialects/Tessera/IR/NarrowFloats.h"
-#include "dialects/Tessera/Transforms/SimplifyProducts.h"
 #include "lowering/CPU/Emit.h"
 #include "lowering/CPU/Gemm.h"
 #include "lowering/Kernels/FusedBody.h"
 #include "lowering/Kernels/Launch.h"
+#include "lowering/Kernels/ProductKernel.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -18,31 +18,10 @@ namespace tessera::lowering::cpu {
 
 namespace {
 
-/// The kernel's input that an operand of the product is, seen through reshapes;
-/// -1 if it is computed.
-int64_t inputOf(Value operand) {
-  while (auto *op = operand.getDefiningOp()) {
-    if (!isa<ReshapeOp, IdentityOp, StopGradientOp>(op))
-      return -1;
-    operand = op->getOperand(0);
-  }
-  return cast<BlockArgument>(operand).getArgNumber();
-}
-
 class GemmKernelEmitter {
 public:
-  GemmKernelEmitter(KernelOp kernel, DotGeneralOp product)
-      : kernel(kernel), product(product) {
-    a = productDims(product, 0);
-    b = productDims(product, 1);
-    shape.batch = a.batchSize;
-    shape.m = a.freeSize;
-    shape.n = b.freeSize;
-    shape.k = a.contractSize;
-    shape.transA = *a.contractFirst;
-    shape.transB = !*b.contractFirst;
-    shape.element = product.getType().getElementType();
-  }
+  explicit GemmKernelEmitter(const ProductKernel &source)
+      : source(source), kernel(source.kernel), shape(source.shape) {}
 
   void emit(StringRef name, const TargetInfo &target, ModuleOp module) {
     GemmKernel gemm;
@@ -69,7 +48,7 @@ public:
 private:
   GemmOperand operand(unsigned number) {
     GemmOperand operand;
-    operand.buffer = inputOf(product->getOperand(number));
+    operand.buffer = inputOf(source.operand(number));
     if (operand.buffer < 0)
       operand.load = [this, number](auto &&...args) {
         return load(number, args...);
@@ -84,10 +63,10 @@ private:
              int64_t lanes, Value mask) {
     LaneMath lane(builder, loc);
     FusedBody body(kernel, buffers.take_front(kernel.getInputs().size()));
-    Value value = product->getOperand(number);
+    Value value = source.operand(number);
     LaneIndex column{col, lanes > 1 ? 1 : 0, 1};
-    auto index =
-        operandIndex(lane, number, {batch, 0, 1}, {row, 0, 1}, column, lanes);
+    auto index = source.operandIndex(lane, number, {batch, 0, 1}, {row, 0, 1},
+                                     column, lanes);
     auto type = VectorType::get(
         {lanes}, registerType(tensorType(value).getElementType()));
     Value result;
@@ -101,8 +80,8 @@ private:
       for (int64_t l = 0; l < lanes; ++l) {
         LaneIndex at = laneOf(builder, loc, column, l, mask);
         FusedBody::Frame frame(body, builder);
-        auto where =
-            *operandIndex(lane, number, {batch, 0, 1}, {row, 0, 1}, at, 1);
+        auto where = *source.operandIndex(lane, number, {batch, 0, 1},
+                                          {row, 0, 1}, at, 1);
         elements.push_back(frame.at(value, where, 1));
       }
       result = vector::FromElementsOp::create(builder, loc, type, elements);
@@ -126,20 +105,6 @@ private:
     return {moved, 0, 1};
   }
 
-  /// The index in an operand's shape of its storage order's coordinates.
-  FailureOr<SmallVector<LaneIndex>> operandIndex(LaneMath &lane,
-                                                 unsigned number,
-                                                 LaneIndex batch, LaneIndex row,
-                                                 LaneIndex col, int64_t lanes) {
-    const ProductDims &dims = number == 0 ? a : b;
-    auto sizes = tensorType(product->getOperand(number)).getShape();
-    size_t nBatch = dims.batch.size();
-    size_t nRows =
-        *dims.contractFirst ? dims.contract.size() : dims.free.size();
-    return delinearizeGroups(lane, sizes, nBatch, nRows, batch, row, col,
-                             lanes);
-  }
-
   /// Computes and stores the kernel's outputs for the products in `acc`.
   void store(OpBuilder &builder, Location loc, ValueRange buffers, Value batch,
              Value row, Value col, Value acc, Value mask) {
@@ -152,16 +117,15 @@ private:
                  lane.add(lane.mulConstant(i, shape.n), j));
     FusedBody body(kernel, buffers.take_front(kernel.getInputs().size()));
     auto supplied = [&](Value scalarOrVector) {
-      body.supply(product.getResult(),
-                  [=](auto &&...) { return scalarOrVector; });
+      body.supply(source.result(), [=](auto &&...) { return scalarOrVector; });
     };
     SmallVector<Value> values;
-    auto index = indexOf(lane, {batch, 0, 1}, i, j, lanes);
+    auto index = source.resultIndex(lane, {batch, 0, 1}, i, j, lanes);
     if (succeeded(index)) {
       // A vector of one lane is a scalar to the body.
       supplied(lanes == 1 ? extract(builder, loc, acc, 0) : acc);
       FusedBody::Frame frame(body, builder, mask);
-      for (Value value : yielded())
+      for (Value value : source.yielded())
         values.push_back(frame.at(value, *index, lanes));
     } else {
       values = laneByLane(builder, loc, body, batch, i, j, acc, mask, supplied);
@@ -198,10 +162,6 @@ private:
                                      ArrayRef<int64_t>{lane});
   }
 
-  ValueRange yielded() {
-    return cast<YieldOp>(kernel.getBody().front().getTerminator()).getValues();
-  }
-
   /// For free dimensions that lanes do not walk evenly: each lane by itself.
   SmallVector<Value> laneByLane(OpBuilder &builder, Location loc,
                                 FusedBody &body, Value batch, LaneIndex i,
@@ -209,15 +169,15 @@ private:
                                 llvm::function_ref<void(Value)> supplied) {
     LaneMath lane(builder, loc);
     int64_t lanes = cast<VectorType>(acc.getType()).getNumElements();
-    SmallVector<SmallVector<Value>> elements(yielded().size());
+    SmallVector<SmallVector<Value>> elements(source.yielded().size());
     for (int64_t l = 0; l < lanes; ++l) {
       auto at = [&](LaneIndex index) {
         return laneOf(builder, loc, index, l, mask);
       };
       supplied(extract(builder, loc, acc, l));
       FusedBody::Frame frame(body, builder);
-      auto index = *indexOf(lane, {batch, 0, 1}, at(i), at(j), 1);
-      for (auto [value, list] : llvm::zip(yielded(), elements))
+      auto index = *source.resultIndex(lane, {batch, 0, 1}, at(i), at(j), 1);
+      for (auto [value, list] : llvm::zip(source.yielded(), elements))
         list.push_back(frame.at(value, index, 1));
     }
     SmallVector<Value> vectors;
@@ -228,36 +188,9 @@ private:
     return vectors;
   }
 
-  /// The index in the product's shape.
-  FailureOr<SmallVector<LaneIndex>> indexOf(LaneMath &lane, LaneIndex batch,
-                                            LaneIndex i, LaneIndex j,
-                                            int64_t lanes) {
-    return delinearizeGroups(lane, product.getType().getShape(), a.batch.size(),
-                             a.free.size(), batch, i, j, lanes);
-  }
-
-  /// The index of three coordinates, each of which stands for a group of
-  /// dimensions: `nBatch`, `nRows`, and the rest.
-  static FailureOr<SmallVector<LaneIndex>>
-  delinearizeGroups(LaneMath &lane, ArrayRef<int64_t> sizes, size_t nBatch,
-                    size_t nRows, LaneIndex batch, LaneIndex row, LaneIndex col,
-                    int64_t lanes) {
-    auto batchPart = lane.delinearize(batch, sizes.take_front(nBatch), lanes);
-    auto rowPart = lane.delinearize(row, sizes.slice(nBatch, nRows), lanes);
-    auto colPart =
-        lane.delinearize(col, sizes.drop_front(nBatch + nRows), lanes);
-    if (failed(batchPart) || failed(rowPart) || failed(colPart))
-      return failure();
-    SmallVector<LaneIndex> index(*batchPart);
-    llvm::append_range(index, *rowPart);
-    llvm::append_range(index, *colPart);
-    return index;
-  }
-
+  const ProductKernel &source;
   KernelOp kernel;
-  DotGeneralOp product;
-  ProductDims a, b;
-  GemmShape shape;
+  const GemmShape &shape;
   SmallVector<int64_t> outputBuffer; ///< For each output, its argument.
 };
 
@@ -265,15 +198,10 @@ private:
 
 LogicalResult emitGemm(KernelOp kernel, StringRef name,
                        const TargetInfo &target, ModuleOp module) {
-  auto products = kernel.getBody().front().getOps<DotGeneralOp>();
-  if (!llvm::hasSingleElement(products))
-    return kernel.emitOpError("a gemm kernel holds one product");
-  DotGeneralOp product = *products.begin();
-  if (!productDims(product, 0).contractFirst ||
-      !productDims(product, 1).contractFirst)
-    return product.emitError(
-        "a product's dimensions are grouped before it becomes a kernel");
-  GemmKernelEmitter(kernel, product).emit(name, target, module);
+  FailureOr<ProductKernel> source = ProductKernel::of(kernel);
+  if (failed(source))
+    return failure();
+  GemmKernelEmitter(*source).emit(name, target, module);
   return success();
 }
 

@@ -53,6 +53,15 @@ Value BlockLaunch::shared(Type element, int64_t count) {
   return array;
 }
 
+Value BlockLaunch::dynamicShared(int64_t bytes) {
+  function->setAttr("tessera.shared", builder.getI64IntegerAttr(bytes));
+  auto space = gpu::AddressSpaceAttr::get(builder.getContext(),
+                                          gpu::AddressSpace::Workgroup);
+  auto type = MemRefType::get({ShapedType::kDynamic}, builder.getI8Type(),
+                              AffineMap(), space);
+  return gpu::DynamicSharedMemoryOp::create(builder, location, type);
+}
+
 void BlockLaunch::barrier() { gpu::BarrierOp::create(builder, location); }
 
 void BlockLaunch::finish() {

@@ -27,6 +27,9 @@ public:
 
   /// An array of the block's shared memory.
   mlir::Value shared(mlir::Type element, int64_t count);
+  /// The shared memory that the launch asks for, `bytes` of it, as bytes
+  /// aligned to 16. At most once.
+  mlir::Value dynamicShared(int64_t bytes);
   /// All threads of the block have arrived, and see what the others wrote.
   void barrier();
   void finish() override;

@@ -6,8 +6,8 @@ using namespace tessera::ir;
 
 namespace tessera::lowering::simt {
 
-LogicalResult emitKernel(KernelOp kernel, StringRef name, const TargetInfo &,
-                         ModuleOp module) {
+LogicalResult emitKernel(KernelOp kernel, StringRef name,
+                         const TargetInfo &target, ModuleOp module) {
   switch (kernel.getKind()) {
   case KernelKind::loop:
     return emitLoop(kernel, name, module);
@@ -15,6 +15,8 @@ LogicalResult emitKernel(KernelOp kernel, StringRef name, const TargetInfo &,
     return emitRowReduce(kernel, name, module);
   case KernelKind::col_reduce:
     return emitColReduce(kernel, name, module);
+  case KernelKind::gemm:
+    return emitGemm(kernel, name, target, module);
   default:
     return kernel.emitOpError("is of the kind ")
            << stringifyKernelKind(kernel.getKind())

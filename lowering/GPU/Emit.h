@@ -19,6 +19,8 @@ llvm::LogicalResult emitRowReduce(ir::KernelOp kernel, llvm::StringRef name,
                                   mlir::ModuleOp module);
 llvm::LogicalResult emitColReduce(ir::KernelOp kernel, llvm::StringRef name,
                                   mlir::ModuleOp module);
+llvm::LogicalResult emitGemm(ir::KernelOp kernel, llvm::StringRef name,
+                             const TargetInfo &target, mlir::ModuleOp module);
 
 } // namespace tessera::lowering::simt
 

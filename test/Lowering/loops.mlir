@@ -1,10 +1,10 @@
 // The stages of kernels as passes: a module of loops for each kernel, and the LLVM dialect of one.
-// RUN: tessera-opt %s -tessera-to-tensor -tessera-to-kernels=fuse=false -tessera-to-plan -tessera-to-loops=cpu=x86-64-v3 | FileCheck %s
-// RUN: tessera-opt %s -tessera-to-tensor -tessera-to-kernels -tessera-to-plan -tessera-to-loops=cpu=x86-64-v4 | FileCheck %s --check-prefix=FUSED
-// RUN: tessera-opt %s -tessera-to-tensor -tessera-to-kernels -tessera-to-plan -tessera-to-loops=cpu=x86-64-v3 \
+// RUN: tessera-opt %s -tessera-to-tensor -tessera-to-kernels=fuse=false -tessera-to-plan -tessera-to-loops=target=x86-64-v3 | FileCheck %s
+// RUN: tessera-opt %s -tessera-to-tensor -tessera-to-kernels -tessera-to-plan -tessera-to-loops=target=x86-64-v4 | FileCheck %s --check-prefix=FUSED
+// RUN: tessera-opt %s -tessera-to-tensor -tessera-to-kernels -tessera-to-plan -tessera-to-loops=target=x86-64-v3 \
 // RUN:   | tessera-opt -pass-pipeline='builtin.module(builtin.module(tessera-to-llvm{cpu=x86-64-v3}))' | FileCheck %s --check-prefix=LLVM
 // RUN: not tessera-opt %s -tessera-to-loops 2>&1 | FileCheck %s --check-prefix=STAGE
-// RUN: not tessera-opt %s -tessera-to-tensor -tessera-to-kernels -tessera-to-plan -tessera-to-loops=cpu=pdp11 2>&1 | FileCheck %s --check-prefix=CPU
+// RUN: not tessera-opt %s -tessera-to-tensor -tessera-to-kernels -tessera-to-plan -tessera-to-loops=target=pdp11 2>&1 | FileCheck %s --check-prefix=CPU
 
 // CHECK: module attributes {tessera.stage = "loops"}
 // CHECK: module @loop_0

@@ -8,6 +8,7 @@
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include <ctime>
 
 using namespace llvm;
@@ -40,6 +41,9 @@ const mlir::DialectRegistry &dialects() {
   return *registry;
 }
 
+/// The input, which every architecture parses anew.
+std::unique_ptr<MemoryBuffer> source;
+
 GpuCompileOptions optionsFor(const TargetInfo &target, bool cubin) {
   GpuCompileOptions options;
   options.target = target;
@@ -48,12 +52,16 @@ GpuCompileOptions optionsFor(const TargetInfo &target, bool cubin) {
   return options;
 }
 
+/// Compiles a kernel module, or the first of those that the loops stage holds.
 Expected<GpuCode> compileFile(const GpuCompileOptions &options) {
   mlir::MLIRContext context(dialects(), mlir::MLIRContext::Threading::DISABLED);
-  auto module = mlir::parseSourceFile<mlir::ModuleOp>(inputFile, &context);
+  auto module = mlir::parseSourceString<mlir::ModuleOp>(
+      source->getBuffer(), &context, inputFile);
   if (!module)
     return createStringError("it does not parse");
-  return compileGpuKernel(*module, options);
+  auto kernels = module->getOps<mlir::ModuleOp>();
+  return compileGpuKernel(kernels.empty() ? *module : *kernels.begin(),
+                          options);
 }
 
 Error emitStage(const TargetInfo &target, StringRef wanted) {
@@ -138,6 +146,12 @@ int main(int argc, char **argv) {
   InitLLVM init(argc, argv);
   cl::ParseCommandLineOptions(argc, argv,
                               "GPU kernels to PTX, and its check\n");
+  auto input = MemoryBuffer::getFileOrSTDIN(inputFile);
+  if (!input) {
+    errs() << inputFile << ": error: " << input.getError().message() << "\n";
+    return 1;
+  }
+  source = std::move(*input);
   std::vector<std::string> names(archs.begin(), archs.end());
   if (names.empty())
     names = {"sm_80"};
