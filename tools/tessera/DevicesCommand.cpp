@@ -1,6 +1,7 @@
 // tessera devices: where programs can be computed.
-#include "lowering/CodeGen/Target.h"
+#include "lowering/CodeGen/GpuTarget.h"
 #include "tools/tessera/Options.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 #include <thread>
@@ -25,8 +26,13 @@ int runDevices(const Arguments &arguments) {
                      {"l1", host->l1},
                      {"l2", host->l2},
                      {"l3", host->l3}};
-    outs() << json::Value(json::Array{std::move(cpu),
-                                      json::Object{{"name", "reference"}}})
+    json::Array gpus;
+    for (const GpuTarget &gpu : gpuTargets())
+      gpus.push_back(gpu.name);
+    outs() << json::Value(json::Array{
+                  std::move(cpu), json::Object{{"name", "reference"}},
+                  json::Object{{"name", "sim"},
+                               {"architectures", std::move(gpus)}}})
            << "\n";
     return kOk;
   }
@@ -34,7 +40,14 @@ int runDevices(const Arguments &arguments) {
          << host->vectorBits << "-bit vectors" << (host->hasFMA ? ", FMA" : "")
          << ", caches of " << (host->l1 >> 10) << " KiB, " << (host->l2 >> 10)
          << " KiB and " << (host->l3 >> 20)
-         << " MiB\nreference  the interpreter: slow, for comparison\n";
+         << " MiB\nreference  the interpreter: slow, for comparison\n"
+            "sim:ARCH   a GPU that is emulated: ARCH is "
+         << llvm::join(map_range(gpuTargets(),
+                                 [](const GpuTarget &gpu) {
+                                   return StringRef(gpu.name);
+                                 }),
+                       ", ")
+         << "\n";
   return kOk;
 }
 

@@ -2,13 +2,16 @@
 #include "tools/tessera/Tensors.h"
 #include "frontend/io/Npy.h"
 #include "lowering/Compiler.h"
+#include "lowering/GPU/Sim/Launches.h"
 #include "lowering/Reference/Interpreter.h"
 #include "mlir/IR/Diagnostics.h"
+#include "runtime/sim/Session.h"
 #include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <random>
 
@@ -171,11 +174,46 @@ std::vector<Storage> argumentValues(Program &program,
 
 //===-- Calls --===//
 
+static runtime::Device deviceOf(const Arguments &arguments) {
+  std::string name = arguments.text(OPT_device, "cpu");
+  try {
+    runtime::Device device(name);
+    if (device.isHostMemory())
+      return device;
+    failUsage("--device is '" + name +
+              "': there is no code to run on it; sim:sm_90 runs the same "
+              "kernels in an emulator");
+  } catch (const std::invalid_argument &) {
+    failUsage("--device is '" + name +
+              "', and not cpu, reference or an emulated GPU such as "
+              "sim:sm_90");
+  }
+}
+
+/// The emulated GPU, with the checks that are asked for.
+static TargetInfo emulatedTarget(const runtime::Device &device,
+                                 const Arguments &arguments) {
+  if (arguments.has(OPT_sim_check))
+    setenv("TESSERA_SIM_CHECK", arguments.text(OPT_sim_check).c_str(), 1);
+  try {
+    (void)runtime::sim::checksFromEnvironment({});
+    (void)runtime::sim::seedFromEnvironment();
+  } catch (const std::invalid_argument &error) {
+    failUsage(error.what());
+  }
+  auto target = emulatedTargetFor(device.architecture());
+  if (!target)
+    failUsage("--device: " + toString(target.takeError()));
+  return *target;
+}
+
 Runner::Runner(Program &program, const Arguments &arguments)
     : program(program),
-      isReference(arguments.oneOf(OPT_device, {"cpu", "reference"}) ==
-                  "reference"),
       threads(int(arguments.integer(OPT_threads, 1, 1024, 0))) {
+  runtime::Device device = deviceOf(arguments);
+  isReference = device.kind() == runtime::DeviceKind::Reference;
+  if (device.kind() != runtime::DeviceKind::Sim)
+    arguments.refuse({OPT_sim_check}, "without an emulated GPU");
   if (isReference) { // it knows no kernels and no threads
     arguments.refuse({OPT_no_fuse, OPT_threads, OPT_dump_to},
                      "with --device=reference");
@@ -185,6 +223,8 @@ Runner::Runner(Program &program, const Arguments &arguments)
   options.fuse = isFusing(arguments);
   options.threads = threads;
   options.dump = dumpFolder(arguments);
+  if (device.kind() == runtime::DeviceKind::Sim)
+    options.target = emulatedTarget(device, arguments);
   std::string error;
   auto compiled = compile(program.module(), options, error);
   if (failed(compiled))
@@ -196,9 +236,14 @@ std::vector<Storage> Runner::run(ArrayRef<Storage> inputs) {
   std::vector<Storage> outputs(program.interface().results.size());
   if (!isReference) {
     std::vector<Storage> handles(inputs.begin(), inputs.end());
-    runtime::Status status = executable->run(handles, outputs, threads);
-    if (!status.ok())
-      fail("the program ended with code " + Twine(status.code), kInternalError);
+    try {
+      runtime::Status status = executable->run(handles, outputs, threads);
+      if (!status.ok())
+        fail("the program ended with code " + Twine(status.code),
+             kInternalError);
+    } catch (const runtime::sim::Fault &fault) {
+      fail(fault.what(), kInternalError);
+    }
     return outputs;
   }
   std::vector<TensorBytes> bytes;

@@ -14,7 +14,8 @@ namespace tessera::tool {
 std::vector<runtime::Storage> argumentValues(Program &program,
                                              const Arguments &arguments);
 
-/// A program that is ready to be called, on the CPU or by the interpreter.
+/// A program that is ready to be called, on the CPU, by the interpreter or on
+/// an emulated GPU.
 class Runner {
 public:
   Runner(Program &program, const Arguments &arguments);

@@ -69,10 +69,11 @@ static FailureOr<std::vector<Variant>> prepareReference(func::FuncOp function) {
 
 ArrayRef<Device> devices() {
   static const Device table[] = {
-      {"reference", true, prepareReference},
-      {"cpu", false,
+      {"reference", true, false, prepareReference},
+      {"cpu", false, false,
        [](func::FuncOp function) { return prepareCpu(function); }},
-      {"sim", false, prepareSim},
+      {"sim", false, true, prepareSim},
+      {"ptx", false, true, preparePtx},
   };
   return table;
 }

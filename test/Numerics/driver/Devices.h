@@ -29,6 +29,8 @@ struct Device {
   /// Whether functions such as exp, of which the contract does not fix the
   /// bits, agree with the oracle's too.
   bool exact;
+  /// Slow: of each function one element type is enough, drawn by the seed.
+  bool sampled;
   /// Prepares all ways; fails with a diagnostic.
   mlir::FailureOr<std::vector<Variant>> (*prepare)(mlir::func::FuncOp function);
 };
@@ -58,9 +60,16 @@ mlir::FailureOr<std::vector<Variant>>
 prepareCpu(mlir::func::FuncOp function,
            llvm::ArrayRef<CpuSetting> settings = {kUnfused, kFused, kDonated});
 
+/// An emulated GPU, with every check.
+llvm::Expected<lowering::TargetInfo> simTarget();
+
 /// GPU code in the emulator, with every check, which gives the bits of the
 /// CPU's.
 mlir::FailureOr<std::vector<Variant>> prepareSim(mlir::func::FuncOp function);
+
+/// GPU code as PTX, which is assembled for an architecture where ptxas is, and
+/// must not spill. Nothing is run.
+mlir::FailureOr<std::vector<Variant>> preparePtx(mlir::func::FuncOp function);
 
 /// All devices of this build.
 llvm::ArrayRef<Device> devices();

@@ -7,9 +7,13 @@ using namespace mlir;
 
 namespace tessera::numerics {
 
-FailureOr<std::vector<Variant>> prepareSim(func::FuncOp function) {
+llvm::Expected<lowering::TargetInfo> simTarget() {
   setenv("TESSERA_SIM_CHECK", "all", /*overwrite=*/0);
-  auto target = lowering::emulatedTargetFor("sm_90");
+  return lowering::emulatedTargetFor("sm_90");
+}
+
+FailureOr<std::vector<Variant>> prepareSim(func::FuncOp function) {
+  auto target = simTarget();
   if (!target)
     return function.emitError(llvm::toString(target.takeError()));
   auto cpu = compileFor(function, kFused);

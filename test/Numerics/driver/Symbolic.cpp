@@ -56,9 +56,12 @@ static OwningOpRef<ModuleOp> generalised(func::FuncOp function, int64_t size) {
   return module;
 }
 
+using Target = std::optional<lowering::TargetInfo>;
+
 static FailureOr<Program> compile(ModuleOp module, bool fuse,
-                                  std::string &error) {
+                                  std::string &error, Target target = {}) {
   lowering::ProgramOptions options;
+  options.target = target;
   options.threads = 1;
   options.fuse = fuse;
   return lowering::compile(module, options, error);
@@ -112,15 +115,15 @@ namespace {
 class Comparison {
 public:
   Comparison(func::FuncOp function, int64_t size, ModuleOp general, bool fuse,
-             uint64_t seed)
+             uint64_t seed, Target target)
       : function(function), size(size), general(general), fuse(fuse),
-        seed(seed) {}
+        seed(seed), target(std::move(target)) {}
 
   Symbolic run(ArrayRef<int64_t> sizes) {
     OwningOpRef<ModuleOp> written = general.clone();
     ir::writeSymbols(*written);
     std::string error;
-    FailureOr<Program> program = compile(*written, fuse, error);
+    FailureOr<Program> program = compile(*written, fuse, error, target);
     if (failed(program)) {
       llvm::outs() << "refused: " << function.getName() << ": " << error
                    << "\n";
@@ -168,10 +171,11 @@ private:
   ModuleOp general;
   bool fuse;
   uint64_t seed;
+  Target target;
 };
 } // namespace
 
-Symbolic checkSymbolic(func::FuncOp function, uint64_t seed) {
+Symbolic checkSymbolic(func::FuncOp function, uint64_t seed, Target target) {
   int64_t size = leadingSize(function);
   if (size == 0 || !function.getOps<ir::KernelOp>().empty())
     return Symbolic::impossible;
@@ -184,7 +188,8 @@ Symbolic checkSymbolic(func::FuncOp function, uint64_t seed) {
   SmallVector<int64_t> sizes{0, 1};
   for (int i = 0; i < 3; ++i)
     sizes.push_back(kSizes[random.below(std::size(kSizes))]);
-  return Comparison(function, size, *general, random.below(4) != 0, seed)
+  return Comparison(function, size, *general, random.below(4) != 0, seed,
+                    std::move(target))
       .run(sizes);
 }
 

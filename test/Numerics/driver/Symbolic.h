@@ -15,8 +15,10 @@ enum class Symbolic { same, impossible, refused, wrong };
 /// occurs, compiles that once, and compares it with the static programs of
 /// several sizes bit by bit. A function that has no such size, or whose shapes
 /// do not fit for others, is impossible; one that does not compile is refused,
-/// for a reason that is printed.
-Symbolic checkSymbolic(mlir::func::FuncOp function, uint64_t seed);
+/// for a reason that is printed. The symbolic program is for `target`, or for
+/// this machine's CPU, as the static ones are.
+Symbolic checkSymbolic(mlir::func::FuncOp function, uint64_t seed,
+                       std::optional<lowering::TargetInfo> target = {});
 
 /// The function with its leading size made symbolic, compiled, and run at that
 /// size; nothing where that is impossible or refused.
