@@ -371,8 +371,9 @@ private:
       auto storage = runtime::Storage::allocate(raw.bytes.size);
       std::copy_n(raw.bytes.data.get(), raw.bytes.size,
                   static_cast<std::byte *>(storage.data()));
-      state->program.cells[next++]->store(makeTensor(
-          std::move(storage), variable.shape, variable.dtype, Device()));
+      state->program.cells[next++]->store(
+          makeTensor(std::move(storage), variable.shape, variable.dtype,
+                     default_device()));
     }
     // The state has them now; what is compiled is smaller without.
     (*parsed.module)->removeAttr(lowering::kWeightsFile);
@@ -506,7 +507,8 @@ void Program::load_state(const nn::TensorMap &values, bool strict,
     auto found = values.find(variable.name);
     if (found != values.end()) {
       checkType(found->second, variable, "the variable", place);
-      changes.push_back({cell.get(), stripHistory(found->second).eval(place)});
+      Tensor value = stripHistory(found->second).eval(place);
+      changes.push_back({cell.get(), value.to(cell->load().device(), place)});
     } else if (strict) {
       fail("there is no value for the variable \"" + variable.name + "\"");
     }

@@ -59,7 +59,7 @@ void Module::load_state_dict(const TensorMap &values, bool strict,
         fail("there is no value for the variable \"" + name + "\"");
   for (auto &[name, value] : values)
     if (auto it = variables.find(name); it != variables.end())
-      *it->second = value;
+      *it->second = value.to(it->second->value().device(), place);
 }
 
 void Module::train(bool on) {

@@ -202,7 +202,25 @@ void inlineBodies(llvm::Module &module) {
   }
 }
 
+/// Inlines the functions that ask for it, wherever they are called. They do not
+/// call themselves.
+void inlineAlways(llvm::Module &module) {
+  for (Function &function : llvm::make_early_inc_range(module)) {
+    if (!function.hasFnAttribute(Attribute::AlwaysInline) ||
+        function.isDeclaration())
+      continue;
+    for (User *user : llvm::make_early_inc_range(function.users())) {
+      InlineFunctionInfo info;
+      if (auto *call = dyn_cast<CallBase>(user))
+        InlineFunction(*call, info);
+    }
+    if (function.hasLocalLinkage() && function.use_empty())
+      function.eraseFromParent();
+  }
+}
+
 void runPasses(llvm::Module &module, Backend &backend) {
+  inlineAlways(module);
   for (Function &function : module)
     if (!function.isDeclaration())
       backend.passes.run(function, backend.functions);

@@ -221,8 +221,13 @@ LogicalResult lowerGpuModule(ModuleOp module, const TargetInfo &target,
   if (failed(checkCalls(module)))
     return failure();
   for (auto func : module.getOps<LLVM::LLVMFuncOp>())
-    if (!func->hasAttr(NVVM::NVVMDialect::getKernelFuncAttrName()))
+    if (!func->hasAttr(NVVM::NVVMDialect::getKernelFuncAttrName())) {
+      // A call costs a stack, and registers that are kept around it.
       func.setLinkage(LLVM::Linkage::Internal);
+      func.setNoInline(false);
+      func.setAlwaysInline(true);
+      func.removePassthroughAttr();
+    }
   if (launches)
     *launches = std::move(infos);
   return success();

@@ -3,6 +3,7 @@
 // each type in a module.
 #include "lowering/Math/Functions.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -38,17 +39,40 @@ static Val convertSigned(Val i) {
   return {i.e, arith::SIToFPOp::create(b, i.e->loc, b.getF64Type(), i.v)};
 }
 
+static Operation *symbolTableAt(OpBuilder &b) {
+  Operation *table =
+      SymbolTable::getNearestSymbolTable(b.getInsertionBlock()->getParentOp());
+  assert(table && "math operations are inside a module");
+  return table;
+}
+
+/// The table in memory, once a module.
+static Value tableOf(Emitter &e) {
+  constexpr StringLiteral name = "tessera.two_over_pi";
+  int64_t size = std::size(twoOverPi);
+  Type word = e.builder.getI64Type();
+  auto type = MemRefType::get({size}, word);
+  Operation *symbols = symbolTableAt(e.builder);
+  if (!SymbolTable::lookupSymbolIn(symbols, name)) {
+    OpBuilder b = OpBuilder::atBlockBegin(&symbols->getRegion(0).front());
+    auto values = DenseElementsAttr::get(RankedTensorType::get({size}, word),
+                                         ArrayRef<uint64_t>(twoOverPi));
+    memref::GlobalOp::create(b, e.loc, name, b.getStringAttr("private"), type,
+                             values, /*constant=*/true,
+                             /*alignment=*/b.getI64IntegerAttr(64));
+  }
+  return memref::GetGlobalOp::create(e.builder, e.loc, type, name);
+}
+
 /// 192 bits of 2/pi, from bit `start` on, highest word first.
 static std::array<Val, 3> windowOf(Val start) {
   Emitter &e = *start.e;
-  auto type = VectorType::get(std::size(twoOverPi), e.builder.getI64Type());
-  Value table =
-      e.constant(DenseElementsAttr::get(type, ArrayRef<uint64_t>(twoOverPi)));
+  Value table = tableOf(e);
   Val word = start >> 6, shift = start & 63;
   auto load = [&](int i) -> Val {
     Value at = arith::IndexCastOp::create(
         e.builder, e.loc, e.builder.getIndexType(), (word + i).v);
-    return {&e, vector::ExtractOp::create(e.builder, e.loc, table, at)};
+    return {&e, memref::LoadOp::create(e.builder, e.loc, table, at)};
   };
   // Two shifts right in place of one by 64 - shift, which might be 64.
   auto join = [&](Val high, Val low) {
@@ -97,6 +121,8 @@ static Quadrant reduceLarge(Val a) {
   return {n, r + (a - a), fma(high, halfPiLow, fma(rest, halfPi, error))};
 }
 
+static func::FuncOp functionFor(Val a, TypeRange results, double limit);
+
 /// (a, n, r, low) to (n, r, low) with each lane beyond the limit reduced.
 static void buildBody(Emitter &e, ValueRange args, double limit) {
   OpBuilder &b = e.builder;
@@ -106,38 +132,24 @@ static void buildBody(Emitter &e, ValueRange args, double limit) {
     func::ReturnOp::create(b, e.loc, ValueRange{n.v, r.v, low.v});
     return;
   }
-  auto index = [&](int64_t i) {
-    return arith::ConstantIndexOp::create(b, e.loc, i).getResult();
-  };
-  Value begin = index(0), end = index(vector.getNumElements()), step = index(1);
-  auto loop = scf::ForOp::create(b, e.loc, begin, end, step, args.drop_front());
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(loop.getBody());
-  Value lane = loop.getInductionVar();
-  Val a{&e, vector::ExtractOp::create(b, e.loc, args[0], lane)};
-  auto branch =
-      scf::IfOp::create(b, e.loc, loop.getResultTypes(), ((a <= limit) ^ 1).v,
-                        /*withElseRegion=*/true);
-  scf::YieldOp::create(b, e.loc, branch.getResults());
-  b.setInsertionPointToStart(branch.elseBlock());
-  scf::YieldOp::create(b, e.loc, loop.getRegionIterArgs());
-  b.setInsertionPointToStart(branch.thenBlock());
-  auto [n, r, low] = reduceLarge(a);
-  SmallVector<Value> lanes;
-  const Val parts[] = {n, r, low};
-  for (auto [part, into] : llvm::zip_equal(parts, loop.getRegionIterArgs()))
-    lanes.push_back(vector::InsertOp::create(b, e.loc, part.v, into, lane));
-  scf::YieldOp::create(b, e.loc, lanes);
-  b.setInsertionPointAfter(loop);
-  func::ReturnOp::create(b, e.loc, loop.getResults());
+  SmallVector<Value> all(args.drop_front());
+  for (int64_t i = 0; i < vector.getNumElements(); ++i) {
+    SmallVector<Value> lane{vector::ExtractOp::create(b, e.loc, args[0], i)};
+    for (Value value : all)
+      lane.push_back(vector::ExtractOp::create(b, e.loc, value, i));
+    Quadrant mended = mendLargeLanes(
+        {&e, lane[0]}, {{&e, lane[1]}, {&e, lane[2]}, {&e, lane[3]}}, limit);
+    const Val parts[] = {mended.n, mended.r, mended.low};
+    for (auto [part, value] : llvm::zip_equal(parts, all))
+      value = vector::InsertOp::create(b, e.loc, part.v, value, i);
+  }
+  func::ReturnOp::create(b, e.loc, all);
 }
 
 /// Finds or makes the function for values of `a`'s type.
 static func::FuncOp functionFor(Val a, TypeRange results, double limit) {
   Emitter &e = *a.e;
-  Operation *table = SymbolTable::getNearestSymbolTable(
-      e.builder.getInsertionBlock()->getParentOp());
-  assert(table && "math operations are inside a module");
+  Operation *table = symbolTableAt(e.builder);
   std::string name = a.isF32() ? "tessera.angle.f32" : "tessera.angle.f64";
   if (auto vector = dyn_cast<VectorType>(a.type()))
     name += "x" + std::to_string(vector.getNumElements());
