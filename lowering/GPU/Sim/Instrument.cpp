@@ -78,6 +78,17 @@ SmallVector<Access, 2> accessesOf(SimBuilder &b, Operation *op) {
   return {};
 }
 
+/// What a field of a struct was set to, or null; memrefs are such structs.
+Value fieldOf(LLVM::ExtractValueOp extract) {
+  Value container = extract.getContainer();
+  while (auto insert = container.getDefiningOp<LLVM::InsertValueOp>()) {
+    if (insert.getPosition() == extract.getPosition())
+      return insert.getValue();
+    container = insert.getContainer();
+  }
+  return {};
+}
+
 /// The op that made the memory, as far as it can be followed.
 Operation *rootOf(Value address) {
   while (Operation *op = address.getDefiningOp()) {
@@ -85,6 +96,9 @@ Operation *rootOf(Value address) {
       address = gep.getBase();
     else if (isa<LLVM::AddrSpaceCastOp, LLVM::BitcastOp>(op))
       address = op->getOperand(0);
+    else if (auto extract = dyn_cast<LLVM::ExtractValueOp>(op);
+             extract && fieldOf(extract))
+      address = fieldOf(extract);
     else
       return op;
   }
