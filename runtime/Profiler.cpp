@@ -22,6 +22,7 @@ struct Event {
   const std::string *name;
   int64_t start, end;
   int thread;
+  std::string details;
 };
 
 // Bounds the memory: about 32 MiB of events.
@@ -97,7 +98,8 @@ int64_t profileClock() {
       .count();
 }
 
-void recordEvent(std::string_view name, int64_t start, int64_t end) {
+void recordEvent(std::string_view name, int64_t start, int64_t end,
+                 std::string details) {
   Profile &p = profile();
   int thread = threadNumber();
   std::lock_guard guard(p.mutex);
@@ -106,7 +108,7 @@ void recordEvent(std::string_view name, int64_t start, int64_t end) {
     return;
   }
   const std::string *kept = &*p.names.emplace(name).first;
-  p.events.push_back({kept, start, end, thread});
+  p.events.push_back({kept, start, end, thread, std::move(details)});
 }
 
 std::string profileAsJson() {
@@ -119,12 +121,15 @@ std::string profileAsJson() {
     char numbers[128];
     std::snprintf(numbers, sizeof numbers,
                   ",\"ph\":\"X\",\"ts\":%.3f,\"dur\":%.3f,\"pid\":%d,"
-                  "\"tid\":%d}",
+                  "\"tid\":%d",
                   double(event.start) / 1e3,
                   double(event.end - event.start) / 1e3, int(p.process),
                   event.thread);
     json += separator;
     json += "{\"name\":" + quoted(*event.name) + numbers;
+    if (!event.details.empty())
+      json += ",\"args\":" + event.details;
+    json += "}";
     separator = ",\n";
   }
   return json + "\n]}\n";

@@ -14,8 +14,10 @@ bool isProfiling();
 // Nanoseconds of the clock that events are in.
 int64_t profileClock();
 
-// Adds one event of this thread.
-void recordEvent(std::string_view name, int64_t start, int64_t end);
+// Adds one event of this thread. `details`, if not empty, is a JSON object that
+// viewers show with it.
+void recordEvent(std::string_view name, int64_t start, int64_t end,
+                 std::string details = {});
 
 // The events so far as Chrome trace JSON.
 std::string profileAsJson();

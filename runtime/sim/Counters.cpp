@@ -15,4 +15,17 @@ std::string Counters::describe() const {
   return text;
 }
 
+std::string Counters::json() const {
+  std::string text;
+  auto add = [&](const char *what, uint64_t value) {
+    if (value)
+      text += (text.empty() ? "\"" : ",\"") + std::string(what) +
+              "\":" + std::to_string(value);
+  };
+#define X(name, help) add(#name, name);
+  TESSERA_SIM_COUNTERS(X)
+#undef X
+  return "{" + text + "}";
+}
+
 } // namespace tessera::runtime::sim

@@ -40,6 +40,9 @@ struct Counters {
     return *this;
   }
 
+  // The counters that are not zero as a JSON object.
+  std::string json() const;
+
   // One line a counter that is not zero: its value and what it counts.
   std::string describe() const;
 };

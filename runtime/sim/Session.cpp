@@ -3,6 +3,7 @@
 #include "runtime/sim/Session.h"
 
 #include "runtime/FloatEnv.h"
+#include "runtime/Profiler.h"
 #include "runtime/SizeFormula.h"
 #include "runtime/ThreadPool.h"
 #include "runtime/sim/Block.h"
@@ -85,6 +86,7 @@ void Session::record(int64_t block, const std::string &text) {
 void Session::runOnPool(const tessera_host *host, tessera_kernel_fn fn,
                         void *const *buffers, int64_t tiles) {
   auto &self = *static_cast<Session *>(host->context);
+  const int64_t start = profileClock();
   self.isParallel = true;
   parallelFor(tiles, int(host->threads), [&](int64_t begin, int64_t end) {
     Session *before = std::exchange(session, &self);
@@ -93,12 +95,23 @@ void Session::runOnPool(const tessera_host *host, tessera_kernel_fn fn,
   });
   self.isParallel = false;
   self.stopped = !self.error.empty();
+  self.endLaunch(start);
+}
+
+// The profile shows each launch, with what it did.
+void Session::endLaunch(int64_t start) {
+  if (isProfiling() && kernel)
+    recordEvent(kernel, start, profileClock(), ofLaunch.json());
+  count += ofLaunch;
+  ofLaunch = {};
+  kernel = nullptr;
 }
 
 void Session::run(const tessera_sim_kernel &kernel, const int64_t *launch,
                   void *const *buffers, int64_t begin, int64_t end) {
   if (stopped || begin >= end)
     return;
+  const int64_t start = profileClock();
   LaunchTable table(launch, buffers);
   table.config.checks = checks;
   table.config.seed = seed;
@@ -113,8 +126,13 @@ void Session::run(const tessera_sim_kernel &kernel, const int64_t *launch,
       record(i, block.error());
       break;
     }
-  std::lock_guard lock(mutex);
-  count += block.counters();
+  {
+    std::lock_guard lock(mutex);
+    ofLaunch += block.counters();
+    this->kernel = kernel.strings + kernel.name;
+  }
+  if (!isParallel)
+    endLaunch(start);
 }
 
 } // namespace tessera::runtime::sim

@@ -35,6 +35,7 @@ public:
   // Throws the Fault of the first block at fault, if there is one.
   void finish();
 
+  // Of all launches that have ended.
   const Counters &counters() const { return count; }
 
   // Runs blocks [begin, end) of a launch; called by compiled kernels.
@@ -48,13 +49,15 @@ private:
   static void runOnPool(const tessera_host *host, tessera_kernel_fn fn,
                         void *const *buffers, int64_t tiles);
   void record(int64_t block, const std::string &text);
+  void endLaunch(int64_t start);
 
   tessera_host theHost;
   Session *outer;
   Checks checks;
   uint64_t seed;
   std::mutex mutex; // of what follows
-  Counters count;
+  Counters count, ofLaunch;
+  const char *kernel = nullptr; // of the launch
   std::string error;
   int64_t firstFault = -1; // the block
   bool stopped = false;    // an earlier launch is at fault

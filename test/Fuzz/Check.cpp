@@ -61,6 +61,10 @@ private:
 };
 } // namespace
 
+/// Of so many programs one is run on an emulated GPU too, which takes longer
+/// than the rest.
+static constexpr uint64_t kSimEvery = 6;
+
 std::string check(ModuleOp module, uint64_t seed) {
   std::string messages;
   ScopedDiagnosticHandler handler(
@@ -87,6 +91,14 @@ std::string check(ModuleOp module, uint64_t seed) {
     return messages;
   if (std::string text = comparison.compare(*compiled); !text.empty())
     return text;
+  if (seed % kSimEvery == 0) {
+    auto emulated = numerics::prepareSim(
+        main, {seed / kSimEvery % 2 ? numerics::kFused : numerics::kDonated});
+    if (failed(emulated))
+      return messages;
+    if (std::string text = comparison.compare(*emulated); !text.empty())
+      return text;
+  }
   auto carried = carriedWays(main);
   if (failed(carried))
     return messages;

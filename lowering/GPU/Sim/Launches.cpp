@@ -38,6 +38,7 @@ llvm::Expected<TargetInfo> emulatedTargetFor(StringRef name) {
   host->hasChecks =
       runtime::readVariable(runtime::Variable::SimCheck).value_or("none") !=
       "none";
+  host->hasCounters = bool(runtime::readVariable(runtime::Variable::Profile));
   return host;
 }
 

@@ -5,7 +5,7 @@
 namespace tessera::lowering {
 
 /// This GPU emulated on this machine, as hostTargetOrError() finds it. The code
-/// has checks if TESSERA_SIM_CHECK asks for any.
+/// has checks if TESSERA_SIM_CHECK asks for any, and counters for a profile.
 llvm::Expected<TargetInfo> emulatedTargetFor(llvm::StringRef name);
 
 /// Lowers GPU kernel modules, as lowerGpuModule() takes them, for an emulated

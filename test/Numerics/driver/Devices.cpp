@@ -72,7 +72,8 @@ ArrayRef<Device> devices() {
       {"reference", true, false, prepareReference},
       {"cpu", false, false,
        [](func::FuncOp function) { return prepareCpu(function); }},
-      {"sim", false, true, prepareSim},
+      {"sim", false, true,
+       [](func::FuncOp function) { return prepareSim(function); }},
       {"ptx", false, true, preparePtx},
   };
   return table;

@@ -65,7 +65,9 @@ llvm::Expected<lowering::TargetInfo> simTarget();
 
 /// GPU code in the emulator, with every check, which gives the bits of the
 /// CPU's.
-mlir::FailureOr<std::vector<Variant>> prepareSim(mlir::func::FuncOp function);
+mlir::FailureOr<std::vector<Variant>>
+prepareSim(mlir::func::FuncOp function,
+           llvm::ArrayRef<CpuSetting> settings = {kFused, kUnfused});
 
 /// GPU code as PTX, which is assembled for an architecture where ptxas is, and
 /// must not spill. Nothing is run.

@@ -12,7 +12,8 @@ llvm::Expected<lowering::TargetInfo> simTarget() {
   return lowering::emulatedTargetFor("sm_90");
 }
 
-FailureOr<std::vector<Variant>> prepareSim(func::FuncOp function) {
+FailureOr<std::vector<Variant>> prepareSim(func::FuncOp function,
+                                           ArrayRef<CpuSetting> settings) {
   auto target = simTarget();
   if (!target)
     return function.emitError(llvm::toString(target.takeError()));
@@ -20,12 +21,13 @@ FailureOr<std::vector<Variant>> prepareSim(func::FuncOp function) {
   if (failed(cpu))
     return failure();
   std::vector<Variant> variants{compiledVariant("on the CPU", *cpu, 1)};
-  for (const CpuSetting &like : {kFused, kUnfused}) {
+  for (const CpuSetting &like : settings) {
     auto executable =
-        compileFor(function, {like.name, like.fuse, false, *target});
+        compileFor(function, {like.name, like.fuse, like.donate, *target});
     if (failed(executable))
       return failure();
-    variants.push_back(compiledVariant(like.name, *executable, 3));
+    variants.push_back(
+        compiledVariant(std::string("emulated, ") + like.name, *executable, 3));
   }
   return variants;
 }
