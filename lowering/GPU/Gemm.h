@@ -37,22 +37,47 @@ private:
   mlir::Location loc;
 };
 
+/// Builds a loop of which values are carried from step to step.
+Values carry(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value low,
+             mlir::Value high, int64_t step, Values init,
+             llvm::function_ref<Values(mlir::Value, mlir::ValueRange)> body);
+
+/// A constant of a number or vector type; integers are 0.
+mlir::Value splat(mlir::OpBuilder &builder, mlir::Location loc, mlir::Type type,
+                  double value);
+
+/// The sum of sums of products, floats or integers.
+mlir::Value addSums(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value x,
+                    mlir::Value y);
+
+/// Neighbours in a row of the result that a thread stores at once: as many as
+/// fill 128 bits of the widest of the elements.
+int64_t lanesOfResult(const ProductKernel &source);
+
+/// Computes the kernel's outputs for `sum`, of lanesOfResult() elements from
+/// `column` on, in their compute type, and stores them.
+void storeResults(BlockLaunch &launch, const ProductKernel &source,
+                  mlir::Value batch, mlir::Value row, mlir::Value column,
+                  mlir::Value sum);
+
 /// The type that a product's elements are computed in: narrow integers as i32,
 /// of which the low bits are the same.
 mlir::Type computeType(mlir::Type element);
+
+/// Blocks that a GPU of middling size runs side by side.
+constexpr int64_t kMultiprocessors = 128;
 
 /// Of the choices for a tile, each with the part of the peak that it reaches
 /// where there are blocks enough, the one that is done first. A GPU runs some
 /// blocks side by side: a large tile is read less often, small ones are more.
 template <typename Choice>
-const Choice &chooseTile(llvm::ArrayRef<Choice> choices,
-                         const GemmShape &shape) {
-  constexpr int64_t kMultiprocessors = 128;
+const Choice &chooseTile(llvm::ArrayRef<Choice> choices, const GemmShape &shape,
+                         int64_t chunks = 1) {
   auto time = [&](const Choice &choice) {
     auto tiles = [](int64_t size, int64_t tile) {
       return llvm::divideCeil(std::max<int64_t>(ir::likely(size), 1), tile);
     };
-    int64_t blocks = std::max<int64_t>(ir::likely(shape.batch), 1) *
+    int64_t blocks = chunks * std::max<int64_t>(ir::likely(shape.batch), 1) *
                      tiles(shape.m, choice.tile.rows) *
                      tiles(shape.n, choice.tile.columns);
     return double(llvm::divideCeil(blocks, kMultiprocessors)) *
@@ -64,19 +89,23 @@ const Choice &chooseTile(llvm::ArrayRef<Choice> choices,
 }
 
 /// The kernel function of a product, in which each block computes a tile of
-/// `rows` by `columns`. The grid holds the tiles of all batches, those of one
-/// row after each other.
+/// `rows` by `columns`. The grid holds the tiles of all batches.
+///
+/// If the sums of `chunks` parts of k are to be computed apart, it holds the
+/// tiles of each, and they go to the workspace: another launch, made by
+/// emitChunkSums(), adds them.
 class GemmBlock {
 public:
   GemmBlock(const ProductKernel &source, llvm::StringRef name,
             mlir::ModuleOp module, int64_t rows, int64_t columns,
-            int64_t threads, int64_t sharedBytes);
+            int64_t threads, int64_t sharedBytes, int64_t chunks = 1);
 
   const ProductKernel &source;
-  const int64_t rows, columns, threads;
+  const int64_t rows, columns, threads, chunks;
   BlockLaunch launch;
-  /// The place of the tile: its batch, and the first row and column.
-  mlir::Value batch, firstRow, firstColumn;
+  /// The place of the tile: its part of k, its batch, and the first row and
+  /// column.
+  mlir::Value chunk, batch, firstRow, firstColumn;
 
   const GemmShape &shape() const { return source.shape; }
   mlir::OpBuilder &b() { return launch.body(); }
@@ -86,9 +115,10 @@ public:
   /// `count` elements of the shared memory, from a byte of it on.
   mlir::Value shared(mlir::Type element, int64_t count, int64_t fromByte = 0);
 
-  /// A loop of which values are carried from step to step.
   Values loop(mlir::Value low, mlir::Value high, int64_t step, Values init,
-              llvm::function_ref<Values(mlir::Value, mlir::ValueRange)> body);
+              llvm::function_ref<Values(mlir::Value, mlir::ValueRange)> body) {
+    return carry(b(), loc(), low, high, step, std::move(init), body);
+  }
   /// Values of one type each that are computed either way.
   Values choose(mlir::Value condition, llvm::function_ref<Values()> then,
                 llvm::function_ref<Values()> otherwise);
@@ -105,11 +135,14 @@ private:
   void locate();
   void storeSlab(mlir::Value sums, int64_t slabRows, mlir::Value firstSlabRow,
                  int64_t stride);
-  int64_t lanesOfResult() const;
 
-  FusedBody body;
   mlir::Value sharedMemory;
 };
+
+/// The launch that adds the sums of `chunks` parts of k in order, and computes
+/// the kernel's outputs.
+void emitChunkSums(const ProductKernel &source, llvm::StringRef name,
+                   mlir::ModuleOp module, int64_t chunks);
 
 /// Whether vectors of `lanes` elements along the last of the dimensions of
 /// these sizes never cross a row, if they start at multiples of `lanes`.

@@ -12,6 +12,9 @@ namespace tessera::lowering::simt {
 
 //===- IndexMath ---------------------------------------------------------===//
 
+/// Bytes of the widest access.
+static constexpr int64_t kAccessBytes = 16;
+
 static bool is(Value x, int64_t value) {
   return getConstantIntValue(x) == value;
 }
@@ -85,27 +88,44 @@ bool holdsVectors(ArrayRef<int64_t> sizes, int64_t lanes) {
 
 /// The blocks of the grid: only one of the sizes may depend on a symbol.
 static runtime::SizeFormula blocksOf(const GemmShape &s, int64_t rows,
-                                     int64_t columns) {
+                                     int64_t columns, int64_t chunks) {
   auto tiles = [](int64_t size, int64_t tile) {
     return int64_t(llvm::divideCeil(size, tile));
   };
   if (isSymbolic(s.m))
-    return ceilOf(s.m, rows, s.batch * tiles(s.n, columns));
+    return ceilOf(s.m, rows, chunks * s.batch * tiles(s.n, columns));
   if (isSymbolic(s.n))
-    return ceilOf(s.n, columns, s.batch * tiles(s.m, rows));
-  return ceilOf(s.batch, 1, tiles(s.m, rows) * tiles(s.n, columns));
+    return ceilOf(s.n, columns, chunks * s.batch * tiles(s.m, rows));
+  return ceilOf(s.batch, 1, chunks * tiles(s.m, rows) * tiles(s.n, columns));
+}
+
+/// What the sums of all parts of k take, if there are several.
+static runtime::SizeFormula workspaceOf(const GemmShape &s, int64_t chunks) {
+  int64_t bytes = computeType(s.element).getIntOrFloatBitWidth() / 8;
+  return chunks == 1 ? runtime::SizeFormula()
+                     : formulaOf(chunks * bytes * s.batch * s.m * s.n);
 }
 
 GemmBlock::GemmBlock(const ProductKernel &source, StringRef name,
                      ModuleOp module, int64_t rows, int64_t columns,
-                     int64_t threads, int64_t sharedBytes)
+                     int64_t threads, int64_t sharedBytes, int64_t chunks)
     : source(source), rows(rows), columns(columns), threads(threads),
-      launch(module, source.kernel, name, blocksOf(source.shape, rows, columns),
-             threads),
-      body(source.kernel, launch.inputs()) {
-  body.alignBuffers();
+      chunks(chunks), launch(module, source.kernel, name,
+                             blocksOf(source.shape, rows, columns, chunks),
+                             threads, workspaceOf(source.shape, chunks)) {
   sharedMemory = launch.dynamicShared(sharedBytes);
   locate();
+}
+
+/// Rows of tiles that blocks go down before the next column of tiles: blocks
+/// that run side by side then read fewer different lines.
+static int64_t bandOf(int64_t m, int64_t rows) {
+  if (isSymbolic(m))
+    return 1;
+  int64_t band = 8;
+  while (int64_t(llvm::divideCeil(m, rows)) % band != 0)
+    band /= 2;
+  return band;
 }
 
 void GemmBlock::locate() {
@@ -120,16 +140,18 @@ void GemmBlock::locate() {
     return {arith::DivUIOp::create(b(), loc(), x, by),
             arith::RemUIOp::create(b(), loc(), x, by)};
   };
-  auto [rest, columnTile] = split(launch.block(), tiles(shape().n, columns));
-  firstColumn = math().mul(columnTile, columns);
-  if (shape().batch == 1) {
-    batch = math().number(0);
-    firstRow = math().mul(rest, rows);
-    return;
-  }
-  auto [outer, rowTile] = split(rest, tiles(shape().m, rows));
-  batch = outer;
+  int64_t band = bandOf(shape().m, rows);
+  auto [above, rowInBand] = split(launch.block(), math().number(band));
+  auto [rest, columnTile] = split(above, tiles(shape().n, columns));
+  chunk = batch = math().number(0);
+  Value bandNumber = rest;
+  if (shape().batch != 1 || chunks > 1)
+    std::tie(batch, bandNumber) = split(rest, tiles(shape().m, rows * band));
+  if (chunks > 1)
+    std::tie(chunk, batch) = split(batch, math().number(shape().batch));
+  Value rowTile = math().add(math().mul(bandNumber, band), rowInBand);
   firstRow = math().mul(rowTile, rows);
+  firstColumn = math().mul(columnTile, columns);
 }
 
 Value GemmBlock::shared(Type element, int64_t count, int64_t fromByte) {
@@ -139,16 +161,26 @@ Value GemmBlock::shared(Type element, int64_t count, int64_t fromByte) {
                                 math().number(fromByte), ValueRange());
 }
 
-Values GemmBlock::loop(Value low, Value high, int64_t step, Values init,
-                       llvm::function_ref<Values(Value, ValueRange)> body) {
-  auto loop =
-      scf::ForOp::create(b(), loc(), low, high, math().number(step), init);
-  OpBuilder::InsertionGuard guard(b());
-  b().setInsertionPointToStart(loop.getBody());
+Values carry(OpBuilder &b, Location loc, Value low, Value high, int64_t step,
+             Values init, llvm::function_ref<Values(Value, ValueRange)> body) {
+  Value by = arith::ConstantIndexOp::create(b, loc, step);
+  auto loop = scf::ForOp::create(b, loc, low, high, by, init);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
   Values next = body(loop.getInductionVar(), loop.getRegionIterArgs());
   if (!init.empty())
-    scf::YieldOp::create(b(), loc(), next);
+    scf::YieldOp::create(b, loc, next);
   return loop.getResults();
+}
+
+Value splat(OpBuilder &b, Location loc, Type type, double value) {
+  Type element = getElementTypeOrSelf(type);
+  TypedAttr constant = b.getZeroAttr(element);
+  if (isa<FloatType>(element))
+    constant = b.getFloatAttr(element, value);
+  if (auto vector = dyn_cast<VectorType>(type))
+    constant = DenseElementsAttr::get(vector, Attribute(constant));
+  return arith::ConstantOp::create(b, loc, constant);
 }
 
 Values GemmBlock::choose(Value condition, llvm::function_ref<Values()> then,
@@ -169,23 +201,50 @@ Values GemmBlock::choose(Value condition, llvm::function_ref<Values()> then,
 
 //===- The epilogue ------------------------------------------------------===//
 
-/// Neighbours in a row that a thread stores at once: as many as fill 128 bits
-/// of the widest of the elements.
-int64_t GemmBlock::lanesOfResult() const {
-  Type element = computeType(shape().element);
-  int64_t bytes = element.getIntOrFloatBitWidth() / 8;
+int64_t lanesOfResult(const ProductKernel &source) {
+  int64_t bytes = computeType(source.shape.element).getIntOrFloatBitWidth() / 8;
   KernelOp kernel = source.kernel;
-  for (Value output : kernel.getOutputs())
-    bytes = std::max<int64_t>(bytes,
-                              storageType(tensorType(output).getElementType())
-                                      .getIntOrFloatBitWidth() /
-                                  8);
+  for (Value output : kernel.getOutputs()) {
+    Type stored = storageType(tensorType(output).getElementType());
+    bytes = std::max<int64_t>(bytes, stored.getIntOrFloatBitWidth() / 8);
+  }
   size_t outer = source.a.batch.size() + source.a.free.size();
   auto sizes = tensorType(source.result()).getShape().drop_front(outer);
-  int64_t lanes = 16 / bytes;
+  int64_t lanes = kAccessBytes / bytes;
   while (lanes > 1 && !holdsVectors(sizes, lanes))
     lanes /= 2;
   return lanes;
+}
+
+void storeResults(BlockLaunch &launch, const ProductKernel &source, Value batch,
+                  Value row, Value column, Value sum) {
+  const GemmShape &s = source.shape;
+  OpBuilder &b = launch.body();
+  Location loc = launch.loc();
+  int64_t lanes = lanesOfResult(source);
+  Type type = sum.getType();
+  if (computeType(s.element) != s.element) {
+    auto vector = dyn_cast<VectorType>(type);
+    type = vector ? Type(vector.clone(s.element)) : s.element;
+    sum = arith::TruncIOp::create(b, loc, type, sum);
+  }
+  LaneMath lane(b, loc);
+  LaneIndex i{row, 0, 1}, j{column, lanes > 1 ? 1 : 0, lanes};
+  LaneIndex position = lane.add(lane.mulConstant({batch, 0, 1}, s.m * s.n),
+                                lane.add(lane.mulConstant(i, s.n), j));
+  auto index = *source.resultIndex(lane, {batch, 0, 1}, i, j, lanes);
+  FusedBody body(source.kernel, launch.inputs());
+  body.alignBuffers();
+  body.supply(source.result(), [=](auto &&...) { return sum; });
+  FusedBody::Frame frame(body, b);
+  Values values;
+  for (Value value : source.yielded())
+    values.push_back(frame.at(value, index, lanes));
+  // All values are computed before the first is stored: an output may lie in
+  // the place of an input.
+  for (auto [value, output] : llvm::zip(values, launch.outputs()))
+    storeLanes(b, loc, value, output, position.base, /*nonTemporal=*/false,
+               /*mask=*/{}, /*isAligned=*/true);
 }
 
 void GemmBlock::finish(int64_t slabs, int64_t stride,
@@ -211,11 +270,26 @@ void GemmBlock::finish(int64_t slabs, int64_t stride,
   launch.finish();
 }
 
+Value addSums(OpBuilder &b, Location loc, Value x, Value y) {
+  if (isa<FloatType>(getElementTypeOrSelf(x.getType())))
+    return arith::AddFOp::create(b, loc, x, y);
+  return arith::AddIOp::create(b, loc, x, y);
+}
+
+/// The workspace as the sums of all parts of k.
+static Value chunkSums(BlockLaunch &launch, const GemmShape &s,
+                       int64_t chunks) {
+  auto type =
+      MemRefType::get({chunks * s.batch * s.m * s.n}, computeType(s.element));
+  return memref::ViewOp::create(launch.body(), launch.loc(), type,
+                                launch.workspace(), launch.number(0),
+                                ValueRange());
+}
+
 void GemmBlock::storeSlab(Value sums, int64_t slabRows, Value firstSlabRow,
                           int64_t stride) {
   const GemmShape &s = shape();
-  int64_t lanes = lanesOfResult(), perRow = columns / lanes;
-  LaneMath lane(b(), loc());
+  int64_t lanes = lanesOfResult(source), perRow = columns / lanes;
   Value access = launch.openLoop(launch.thread(),
                                  launch.number(slabRows * perRow), threads);
   Value slabRow = math().div(access, perRow);
@@ -230,31 +304,53 @@ void GemmBlock::storeSlab(Value sums, int64_t slabRows, Value firstSlabRow,
   if (exists)
     launch.openIf(exists);
   Value at = math().add(math().mul(slabRow, stride), slabColumn);
-  Type element = computeType(s.element);
-  Value sum = loadLanes(b(), loc(), sums, {at, 1, lanes}, lanes, element, {},
-                        stride % lanes == 0);
-  if (element != s.element) {
-    Type narrow =
-        lanes > 1 ? Type(VectorType::get({lanes}, s.element)) : Type(s.element);
-    sum = arith::TruncIOp::create(b(), loc(), narrow, sum);
+  Value sum = loadLanes(b(), loc(), sums, {at, 1, lanes}, lanes,
+                        computeType(s.element), {}, /*isAligned=*/true);
+  if (chunks == 1) {
+    storeResults(launch, source, batch, row, column, sum);
+  } else {
+    Value place = math().add(math().mul(chunk, s.batch), batch);
+    place = math().add(math().mul(place, s.m * s.n),
+                       math().add(math().mul(row, s.n), column));
+    storeLanes(b(), loc(), sum, chunkSums(launch, s, chunks), place,
+               /*nonTemporal=*/false, /*mask=*/{}, /*isAligned=*/true);
   }
-  LaneIndex i{row, 0, 1}, j{column, lanes > 1 ? 1 : 0, lanes};
-  LaneIndex position = lane.add(lane.mulConstant({batch, 0, 1}, s.m * s.n),
-                                lane.add(lane.mulConstant(i, s.n), j));
-  auto index = *source.resultIndex(lane, {batch, 0, 1}, i, j, lanes);
-  body.supply(source.result(), [=](auto &&...) { return sum; });
-  FusedBody::Frame frame(body, b());
-  Values values;
-  for (Value value : source.yielded())
-    values.push_back(frame.at(value, index, lanes));
-  // All values are computed before the first is stored: an output may lie in
-  // the place of an input.
-  for (auto [value, output] : llvm::zip(values, launch.outputs()))
-    storeLanes(b(), loc(), value, output, position.base, /*nonTemporal=*/false,
-               /*mask=*/{}, /*isAligned=*/true);
   if (exists)
     launch.close();
   launch.close();
+}
+
+void emitChunkSums(const ProductKernel &source, StringRef name, ModuleOp module,
+                   int64_t chunks) {
+  constexpr int64_t kThreads = 128;
+  const GemmShape &s = source.shape;
+  int64_t lanes = lanesOfResult(source), elements = s.batch * s.m * s.n;
+  Type element = computeType(s.element);
+  BlockLaunch launch(module, source.kernel, name,
+                     ceilOf(elements, kThreads * lanes), kThreads,
+                     workspaceOf(s, chunks));
+  OpBuilder &b = launch.body();
+  Location loc = launch.loc();
+  IndexMath math(b, loc);
+  Value thread = math.add(math.mul(launch.block(), kThreads), launch.thread());
+  Value at = math.mul(thread, lanes);
+  if (!isMultipleOf(elements, kThreads * lanes))
+    launch.openIf(math.less(at, elements));
+  Value all = chunkSums(launch, s, chunks);
+  Type type = lanes > 1 ? Type(VectorType::get({lanes}, element)) : element;
+  // -0 changes no sum.
+  Value total =
+      carry(b, loc, launch.number(0), launch.number(chunks), 1,
+            {splat(b, loc, type, -0.0)}, [&](Value chunk, ValueRange totals) {
+              Value place = math.add(math.mul(chunk, elements), at);
+              Value sum = loadLanes(b, loc, all, {place, 1, lanes}, lanes,
+                                    element, {}, /*isAligned=*/true);
+              return Values{addSums(b, loc, totals[0], sum)};
+            })[0];
+  Value row = math.div(at, s.n), column = math.rem(at, s.n);
+  storeResults(launch, source, math.div(row, s.m), math.rem(row, s.m), column,
+               total);
+  launch.finish();
 }
 
 } // namespace tessera::lowering::simt

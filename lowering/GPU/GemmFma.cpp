@@ -22,6 +22,8 @@ namespace {
 
 /// Steps of k that shared memory holds at once.
 constexpr int64_t kDepth = 16;
+/// Those of them that stand one after another in the code.
+constexpr int64_t kUnrolled = 8;
 constexpr int64_t kAccessBytes = 16;
 static_assert(kProductChunk % (2 * kDepth) == 0,
               "every chunk begins with the first buffer");
@@ -82,13 +84,25 @@ public:
     return math().mul(math().bitAnd(from, kDepth), extent);
   }
 
-  /// The thread's lines at a step of the buffer, as vectors.
-  Values fragment(Value buffer, int64_t step) {
+  /// Where the thread's lines are at kUnrolled steps of the buffer that `from`
+  /// belongs to, from step `first` on.
+  Values placesAt(Value from, Value first) {
+    Value base = math().add(bufferOf(from), math().mul(first, extent));
+    int64_t count = std::min(period, kUnrolled / source.width());
+    Value by = count == period ? math().number(0) : exchangeOf(first);
+    Values result;
+    for (int64_t i = 0; i < count; ++i)
+      result.push_back(math().add(base, math().bitXor(places[i], by)));
+    return result;
+  }
+
+  /// The thread's lines at one of these steps, as vectors.
+  Values fragment(ArrayRef<Value> at, int64_t step) {
     Values result;
     auto type = VectorType::get({vector}, computed);
-    Value at = math().add(buffer, places[step / source.width() % period]);
+    Value first = at[step / source.width() % at.size()];
     for (int64_t group = 0; group < groups; ++group) {
-      Value from = math().add(at, step * extent + group * (extent / groups));
+      Value from = math().add(first, step * extent + group * (extent / groups));
       result.push_back(vector::LoadOp::create(
           b(), loc(), type, tile, from, /*nontemporal=*/false,
           llvm::MaybeAlign(vector * bytesOf(computed))));
@@ -120,6 +134,14 @@ private:
     period = std::min({besides, banks / unit, extent / groups / unit});
   }
 
+  /// What the lines of a step are exchanged by.
+  Value exchangeOf(Value step) {
+    if (period == 1)
+      return math().number(0);
+    return math().mul(math().rem(math().div(step, source.width()), period),
+                      unit);
+  }
+
   /// From the form in memory to that which is computed with.
   Value widened(Value elements) {
     Type type = elements.getType();
@@ -133,11 +155,7 @@ private:
 
   /// Writes the elements of one access to the tile.
   void put(Value buffer, GemmSource::Access access, Value elements) {
-    Value line = access.line;
-    if (period > 1) {
-      Value apart = math().rem(math().div(access.step, source.width()), period);
-      line = math().bitXor(line, math().mul(apart, unit));
-    }
+    Value line = math().bitXor(access.line, exchangeOf(access.step));
     Value at =
         math().add(buffer, math().add(math().mul(access.step, extent), line));
     if (!source.isKInnermost() || source.width() == 1)
@@ -171,12 +189,12 @@ struct GemmTile {
 class FmaGemm {
 public:
   FmaGemm(const ProductKernel &source, StringRef name, ModuleOp module,
-          GemmTile tile)
+          GemmTile tile, int64_t chunks)
       : element(computeType(source.shape.element)), tile(tile),
         bytesA(FmaOperand::bytesFor(tile.rows, element)),
         sharedBytes(bytesA + FmaOperand::bytesFor(tile.columns, element)),
         block(source, name, module, tile.rows, tile.columns, tile.threads(),
-              sharedBytes) {
+              sharedBytes, chunks) {
     placeThread();
     a.emplace(block, 0, tile.rows, tile.threadRows, threadRow, 0);
     bOperand.emplace(block, 1, tile.columns, tile.threadColumns, threadColumn,
@@ -209,13 +227,7 @@ private:
                            math().div(lane, laneColumns));
   }
 
-  Value splat(double value) {
-    TypedAttr scalar = isa<FloatType>(element)
-                           ? TypedAttr(b().getFloatAttr(element, value))
-                           : TypedAttr(b().getZeroAttr(element));
-    return arith::ConstantOp::create(
-        b(), loc(), DenseElementsAttr::get(sumType, Attribute(scalar)));
-  }
+  Value splat(double value) { return simt::splat(b(), loc(), sumType, value); }
 
   size_t sumCount() const { return tile.threadRows * bOperand->groupCount(); }
 
@@ -224,6 +236,10 @@ private:
     int64_t k = block.shape().k;
     if (k == 0)
       return Values(sumCount(), splat(0.0));
+    if (block.chunks > 1) {
+      Value from = math().mul(block.chunk, kProductChunk);
+      return chunk(from, math().min(math().add(from, kProductChunk), k));
+    }
     if (!isSymbolic(k) && (k <= kProductChunk || isa<IntegerType>(element)))
       return chunk(math().number(0), math().number(k));
     // -0 changes no sum; but the sum of nothing is +0.
@@ -233,18 +249,16 @@ private:
       start = arith::SelectOp::create(b(), loc(), isEmpty, splat(0.0), start);
     }
     Value end = math().number(k);
-    return block.loop(
-        math().number(0), end, kProductChunk, Values(sumCount(), start),
-        [&](Value from, ValueRange totals) {
-          Value to = arith::MinSIOp::create(
-              b(), loc(), math().add(from, kProductChunk), end);
-          Values sums = chunk(from, to);
-          for (auto [sum, total] : llvm::zip(sums, totals))
-            sum = isa<FloatType>(element)
-                      ? Value(arith::AddFOp::create(b(), loc(), total, sum))
-                      : Value(arith::AddIOp::create(b(), loc(), total, sum));
-          return sums;
-        });
+    return block.loop(math().number(0), end, kProductChunk,
+                      Values(sumCount(), start),
+                      [&](Value from, ValueRange totals) {
+                        Value to = arith::MinSIOp::create(
+                            b(), loc(), math().add(from, kProductChunk), end);
+                        Values sums = chunk(from, to);
+                        for (auto [sum, total] : llvm::zip(sums, totals))
+                          sum = addSums(b(), loc(), total, sum);
+                        return sums;
+                      });
   }
 
   /// The sums over [from, to) of k, which has an element.
@@ -259,8 +273,7 @@ private:
           bOperand->store(step, values.drop_front(endOfA));
           block.launch.barrier();
           Values next = loadNext(step, to, values.drop_front(sumCount()));
-          Values sums(values.take_front(sumCount()));
-          multiply(step, sums);
+          Values sums = multiply(step, values.take_front(sumCount()));
           llvm::append_range(sums, next);
           return sums;
         });
@@ -284,19 +297,28 @@ private:
         [&] { return Values(loaded); });
   }
 
-  void multiply(Value from, MutableArrayRef<Value> sums) {
-    Value bufferA = a->bufferOf(from), bufferB = bOperand->bufferOf(from);
-    int64_t vectors = bOperand->groupCount();
-    for (int64_t step = 0; step < kDepth; ++step) {
-      Values rows = a->fragment(bufferA, step);
-      Values columns = bOperand->fragment(bufferB, step);
-      for (int64_t i = 0; i < tile.threadRows; ++i) {
-        Value row = vector::ExtractOp::create(
-            b(), loc(), rows[i / a->vectorLines()], i % a->vectorLines());
-        row = vector::BroadcastOp::create(b(), loc(), sumType, row);
-        for (int64_t j = 0; j < vectors; ++j)
-          multiplyAdd(row, columns[j], sums[i * vectors + j]);
-      }
+  /// Adds the products of a tile to the sums.
+  Values multiply(Value from, ValueRange sums) {
+    return block.loop(math().number(0), math().number(kDepth), kUnrolled,
+                      Values(sums), [&](Value first, ValueRange carried) {
+                        Values next(carried);
+                        Values rows = a->placesAt(from, first),
+                               columns = bOperand->placesAt(from, first);
+                        for (int64_t step = 0; step < kUnrolled; ++step)
+                          multiply(a->fragment(rows, step),
+                                   bOperand->fragment(columns, step), next);
+                        return next;
+                      });
+  }
+
+  void multiply(ArrayRef<Value> rows, ArrayRef<Value> columns,
+                MutableArrayRef<Value> sums) {
+    for (int64_t i = 0; i < tile.threadRows; ++i) {
+      Value row = vector::ExtractOp::create(
+          b(), loc(), rows[i / a->vectorLines()], i % a->vectorLines());
+      row = vector::BroadcastOp::create(b(), loc(), sumType, row);
+      for (auto [j, column] : llvm::enumerate(columns))
+        multiplyAdd(row, column, sums[i * columns.size() + j]);
     }
   }
 
@@ -371,12 +393,31 @@ constexpr Choice kTiles64[] = {{{128, 64, 8, 4}, 1},
                                {{16, 64, 4, 4}, 0.55},
                                {{64, 16, 4, 4}, 0.55}};
 
+/// How many chunks of k are computed apart: all, if the result alone does not
+/// give every multiprocessor a block.
+int64_t apartChunks(const GemmShape &s) {
+  for (int64_t size : {s.batch, s.m, s.n, s.k})
+    if (isSymbolic(size))
+      return 1;
+  constexpr int64_t kLeastTile = 32 * 32, kMostBytes = 64 << 20;
+  int64_t elements = s.batch * s.m * s.n,
+          bytes = computeType(s.element).getIntOrFloatBitWidth() / 8;
+  int64_t chunks = std::max<int64_t>(1, llvm::divideCeil(s.k, kProductChunk));
+  bool isFew = elements < kLeastTile * kMultiprocessors / 2;
+  return isFew && chunks * elements * bytes <= kMostBytes ? chunks : 1;
+}
+
 } // namespace
 
 void emitFmaGemm(const ProductKernel &source, StringRef name, ModuleOp module) {
-  bool isWide = source.shape.element.getIntOrFloatBitWidth() == 64;
+  const GemmShape &shape = source.shape;
+  bool isWide = shape.element.getIntOrFloatBitWidth() == 64;
   ArrayRef<Choice> choices = isWide ? ArrayRef(kTiles64) : ArrayRef(kTiles32);
-  FmaGemm(source, name, module, chooseTile(choices, source.shape).tile).emit();
+  int64_t chunks = apartChunks(shape);
+  GemmTile tile = chooseTile(choices, shape, chunks).tile;
+  FmaGemm(source, name, module, tile, chunks).emit();
+  if (chunks > 1)
+    emitChunkSums(source, (name + "_1").str(), module, chunks);
 }
 
 } // namespace tessera::lowering::simt

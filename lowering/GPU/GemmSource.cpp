@@ -78,13 +78,8 @@ Value GemmSource::load(Value from, int64_t i) {
 }
 
 Value GemmSource::fillers() {
-  TypedAttr value = b().getZeroAttr(type);
-  if (isa<FloatType>(type))
-    value = b().getFloatAttr(type, filler);
-  if (lanes > 1)
-    value = DenseElementsAttr::get(VectorType::get({lanes}, type),
-                                   Attribute(value));
-  return arith::ConstantOp::create(b(), loc(), value);
+  Type all = lanes > 1 ? Type(VectorType::get({lanes}, type)) : type;
+  return splat(b(), loc(), all, filler);
 }
 
 void GemmSource::compute(Value from,

@@ -327,8 +327,7 @@ private:
       Values all;
       for (const Values &values : loads)
         for (Value value : values)
-          all.push_back(arith::ConstantOp::create(
-              b(), loc(), b().getZeroAttr(value.getType())));
+          all.push_back(splat(b(), loc(), value.getType(), 0));
       return all;
     };
     Values loaded = block.choose(exists, load, nothing);

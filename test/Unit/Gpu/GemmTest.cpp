@@ -193,11 +193,21 @@ TEST_P(Layouts, edges) {
   check<double>({sizes(34, 30, 22)});
 }
 
-TEST_P(Layouts, chunksOfK) {
+/// Of few elements each chunk is computed apart.
+TEST_P(Layouts, chunksApart) {
   check<float>({sizes(7, 9, 513)});
-  check<float>({sizes(4, 8, 1030)});
+  check<float>({sizes(4, 8, 1030), Fused::All});
   check<double>({sizes(3, 5, 1024)});
+  ProductText p = sizes(20, 34, 1100);
+  p.batch = 2;
+  check<float>({p, Fused::All});
 }
+
+TEST_P(Layouts, chunksInTurn) {
+  check<float>({sizes(264, 261, 530), Fused::Epilogue});
+}
+
+TEST(GpuGemm, chunksInTurnOfF64) { check<double>({sizes(264, 261, 530)}); }
 
 TEST_P(Layouts, integers) {
   check<int8_t>({sizes(9, 20, 36)});
@@ -254,6 +264,21 @@ TEST(GpuGemm, nothing) {
   check<float>({sizes(4, 0, 5)});
   check<float>({sizes(4, 5, 0), Fused::All});
   check<int32_t>({sizes(4, 5, 0)});
+}
+
+/// Neither fragments nor tiles on their way meet in a bank.
+TEST_P(Layouts, banks) {
+  for (auto [m, n] : {std::pair(64, 64), std::pair(512, 576)})
+    for (int64_t k : {32, 34}) {
+      ProductText p = sizes(m, n, k);
+      GpuKernel kernel = compileProgram(p.text(), "sm_90", /*counts=*/true);
+      std::vector<float> a(m * k), b(k * n), y(m * n);
+      tessera::runtime::sim::Counters counters;
+      ASSERT_EQ(runKernel(kernel, {bufferOf(a), bufferOf(b), bufferOf(y)}, {},
+                          0, &counters),
+                "");
+      EXPECT_EQ(counters.bankConflicts, 0) << counters.describe();
+    }
 }
 
 TEST(GpuGemm, anyOrderOfThreads) {

@@ -24,7 +24,7 @@ LogicalResult toPlan(ModuleOp module) {
   return toPlanStage(module);
 }
 
-LogicalResult compile(ModuleOp module, const TargetInfo &target,
+LogicalResult compile(ModuleOp module, const TargetInfo &target, bool counts,
                       GpuKernel &kernel) {
   StandIns standIns(symbolCount(module));
   if (failed(toPlan(module)))
@@ -44,7 +44,9 @@ LogicalResult compile(ModuleOp module, const TargetInfo &target,
       failed(lowerGpuModule(**made, target, {expandKernelMath, ""},
                             &kernel.launches)))
     return failure();
-  auto program = compileForSim(**made);
+  SimOptions options;
+  options.counters = counts;
+  auto program = compileForSim(**made, options);
   if (!program)
     return module.emitError(llvm::toString(program.takeError()));
   kernel.program = std::move(*program);
@@ -53,7 +55,8 @@ LogicalResult compile(ModuleOp module, const TargetInfo &target,
 
 } // namespace
 
-GpuKernel compileProgram(const std::string &text, const std::string &arch) {
+GpuKernel compileProgram(const std::string &text, const std::string &arch,
+                         bool counts) {
   GpuKernel kernel;
   TargetInfo target = llvm::cantFail(gpuTargetFor(arch));
   kernel.gpu = target.gpu;
@@ -65,14 +68,15 @@ GpuKernel compileProgram(const std::string &text, const std::string &arch) {
   context.getDiagEngine().registerHandler(
       [&](Diagnostic &diagnostic) { kernel.error += diagnostic.str() + "\n"; });
   auto module = parseSourceString<ModuleOp>(text, &context, "program.mlir");
-  if (!module || failed(compile(*module, target, kernel)))
+  if (!module || failed(compile(*module, target, counts, kernel)))
     kernel.error += "it does not compile:\n" + text;
   return kernel;
 }
 
 std::string runKernel(const GpuKernel &kernel,
                       std::vector<runtime::sim::Extent> buffers,
-                      std::vector<int64_t> dims, uint64_t seed) {
+                      std::vector<int64_t> dims, uint64_t seed,
+                      runtime::sim::Counters *counters) {
   if (!kernel.error.empty())
     return kernel.error;
   const int64_t *numbers = dims.data();
@@ -111,6 +115,8 @@ std::string runKernel(const GpuKernel &kernel,
     auto result = runtime::sim::launch(*code, config, args.data(), extents);
     if (!result)
       return result.error;
+    if (counters)
+      *counters += result.counters;
   }
   return "";
 }

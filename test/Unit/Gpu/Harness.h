@@ -17,14 +17,17 @@ struct GpuKernel {
   std::string error; ///< Empty: it compiled.
 };
 
-/// Leads a program through all stages.
-GpuKernel compileProgram(const std::string &text, const std::string &arch);
+/// Leads a program through all stages. The code counts what it does if
+/// `counts`.
+GpuKernel compileProgram(const std::string &text, const std::string &arch,
+                         bool counts = false);
 
 /// Runs all launches on the program's buffers, inputs before outputs, with
 /// every check. Returns what went wrong.
 std::string runKernel(const GpuKernel &kernel,
                       std::vector<runtime::sim::Extent> buffers,
-                      std::vector<int64_t> dims = {}, uint64_t seed = 0);
+                      std::vector<int64_t> dims = {}, uint64_t seed = 0,
+                      runtime::sim::Counters *counters = nullptr);
 
 template <typename T> runtime::sim::Extent bufferOf(std::vector<T> &values) {
   return {values.data(), values.size() * sizeof(T),

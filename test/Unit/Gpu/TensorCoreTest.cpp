@@ -172,6 +172,22 @@ TEST_P(TensorCores, largeTiles) {
   check(sizes(1016, 1096, 40), kBF16);
 }
 
+/// Neither fragments nor tiles on their way meet in a bank.
+TEST_P(TensorCores, banks) {
+  for (auto [m, n] : {std::pair(64, 64), std::pair(512, 576)}) {
+    ProductText p = sizes(m, n, 64);
+    p.narrow = "bf16";
+    GpuKernel kernel = compileProgram(p.text(), "sm_90", /*counts=*/true);
+    std::vector<uint16_t> a(m * p.k), b(p.k * n);
+    std::vector<float> y(m * n);
+    tessera::runtime::sim::Counters counters;
+    ASSERT_EQ(runKernel(kernel, {bufferOf(a), bufferOf(b), bufferOf(y)}, {}, 0,
+                        &counters),
+              "");
+    EXPECT_EQ(counters.bankConflicts, 0) << counters.describe();
+  }
+}
+
 TEST(GpuTensorCores, anyOrderOfThreads) {
   ProductText p;
   p.m = 40, p.n = 72, p.k = 150;
