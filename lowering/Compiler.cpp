@@ -5,16 +5,19 @@
 #include "lowering/Aot/Interface.h"
 #include "lowering/CodeGen/GpuTarget.h"
 #include "lowering/Dump.h"
+#include "lowering/GPU/Compile.h"
 #include "lowering/GPU/Sim/Launches.h"
 #include "lowering/Kernels/Symbolic.h"
 #include "lowering/Math/ExpandMath.h"
 #include "lowering/Pipeline.h"
 #include "lowering/Plan/PlanMemory.h"
 #include "lowering/ProgramCache.h"
+#include "lowering/PtxListing.h"
 #include "lowering/Symbols.h"
 #include "mlir/IR/Diagnostics.h"
 #include "runtime/Environment.h"
 #include "runtime/Executable.h"
+#include "llvm/ADT/StringSet.h"
 #include <thread>
 
 using namespace mlir;
@@ -87,6 +90,39 @@ public:
     return success();
   }
 
+  FailureOr<std::string> runToPTX() {
+    if (failed(prepare()) || failed(runStages(Stage::plan)))
+      return failure();
+    func::FuncOp main = mainFunction(module);
+    auto kernels = compileKernelBitcode(kernelJobs(main, target), compile);
+    if (!kernels)
+      return fail(kernels.takeError());
+    PtxProgram program;
+    IRModule ir;
+    ir.module = std::make_unique<llvm::Module>("program", *ir.context);
+    SmallVector<ArrayRef<LaunchInfo>> launches;
+    llvm::StringSet<> linked;
+    for (const KernelBitcode &kernel : *kernels) {
+      launches.push_back(kernel.launches);
+      if (kernel.launches.empty() ||
+          !linked.insert(kernel.launches.front().symbol).second)
+        continue;
+      if (llvm::Error wrong = linkInto(ir, kernel.bytes))
+        return fail(std::move(wrong));
+      llvm::append_range(program.launches, kernel.launches);
+    }
+    auto ptx = gpuLowering.emit(ir, target);
+    if (!ptx)
+      return fail(ptx.takeError());
+    program.ptx = std::move(*ptx);
+    program.arch = target.cpu;
+    program.plan = makePlan(main, launches);
+    if (ir::StandIns::count() > 0)
+      ir::writeSymbols(module);
+    program.interface = llvm::cantFail(interfaceOf(main));
+    return listPtx(program);
+  }
+
 private:
   LogicalResult prepare() {
     if (options.target) {
@@ -98,7 +134,9 @@ private:
       target = *host;
     }
     compile.target = target;
-    if (target.gpu) {
+    if (target.isDevice()) {
+      compile.lowering = &gpuLowering;
+    } else if (target.gpu) {
       compile.lowering = &emulatorLowering;
       if (llvm::Error undefined = defineEmulator())
         return fail(std::move(undefined));
@@ -296,6 +334,13 @@ LogicalResult lowerTo(ModuleOp module, Stage last,
                       const ProgramOptions &options, std::string &error) {
   Dump none("", module.getLoc());
   return Compilation(module, options, none, error).runTo(last);
+}
+
+FailureOr<std::string> compileToPTX(ModuleOp module,
+                                    const ProgramOptions &options,
+                                    std::string &error) {
+  Dump none("", module.getLoc());
+  return Compilation(module, options, none, error).runToPTX();
 }
 
 llvm::Expected<IRModule> readKernel(llvm::MemoryBufferRef text, Stage stage,

@@ -57,6 +57,12 @@ compile(mlir::ModuleOp module, const ProgramOptions &options,
 llvm::LogicalResult lowerTo(mlir::ModuleOp module, Stage last,
                             const ProgramOptions &options, std::string &error);
 
+/// Compiles a module for `options.target`, a GPU itself, to the PTX of all its
+/// kernels as listPtx() writes it. The module ends in the plan stage.
+mlir::FailureOr<std::string> compileToPTX(mlir::ModuleOp module,
+                                          const ProgramOptions &options,
+                                          std::string &error);
+
 /// Carries on from a kernel's file of a dump, in the loops or the LLVM stage,
 /// to optimised LLVM IR for this target. What is wrong with the text, which may
 /// be anybody's, is an error with its name and the line.

@@ -10,9 +10,8 @@
 #include "lowering/Plan/PlanMemory.h"
 #include "lowering/Symbols.h"
 #include "mlir/IR/Diagnostics.h"
-#include "llvm/Bitcode/BitcodeReader.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
-#include "llvm/Linker/Linker.h"
 #include "llvm/TargetParser/Triple.h"
 #include <chrono>
 #include <thread>
@@ -186,7 +185,7 @@ private:
       bool isNew = kernel.launches.empty() ||
                    linked.insert(kernel.launches.front().symbol).second;
       if (isNew)
-        if (Error error = link(kernel.bytes))
+        if (Error error = linkInto(program.code, kernel.bytes))
           return error;
     }
     TargetCode code{target, makePlan(main, launches),
@@ -205,7 +204,7 @@ private:
     std::string bytes;
     raw_string_ostream os(bytes);
     WriteBitcodeToFile(*ir->module, os);
-    return link(bytes);
+    return linkInto(program.code, bytes);
   }
 
   /// The arena holds what the plan needs, and the new values of arguments that
@@ -218,17 +217,6 @@ private:
       if (result.partner >= 0 && plan.aliases[i] != result.partner)
         bytes = alignTo(bytes, 64) + result.bytes();
     program.arenaBytes = std::max(program.arenaBytes, bytes);
-  }
-
-  Error link(StringRef bitcode) {
-    auto part = parseBitcodeFile(MemoryBufferRef(bitcode, "kernel"),
-                                 *program.code.context);
-    if (!part)
-      return part.takeError();
-    if (Linker::linkModules(*program.code.module, std::move(*part)))
-      return createStringError("internal error: a kernel does not link: " +
-                               *program.code.diagnostics);
-    return Error::success();
   }
 
   mlir::ModuleOp module;

@@ -217,7 +217,9 @@ private:
       observe(DumpStage::Code, *assembly);
     }
     Expected<std::string> bytes =
-        emitObject(std::move(*ir), options.target, options.lowering->isKnown);
+        options.lowering->emit ? options.lowering->emit(*ir, options.target)
+                               : emitObject(std::move(*ir), options.target,
+                                            options.lowering->isKnown);
     if (!bytes)
       return bytes.takeError();
     object.bytes = std::move(*bytes);
@@ -346,14 +348,28 @@ public:
 
 private:
   Error obtain(std::optional<Worker> &worker, Task &task, Product product) {
-    bool load = product == Product::Loaded;
     if (product == Product::Bitcode)
       return obtainBitcode(worker, task);
+    if (Error error = obtainObject(worker, task))
+      return error;
+    if (product == Product::Loaded)
+      return load(task);
+    if (!options.lowering->assemble || !options.machineCode)
+      return Error::success();
+    Expected<std::string> code =
+        options.lowering->assemble(task.object.bytes, options.target, cache);
+    if (!code)
+      return code.takeError();
+    task.object.machineCode = std::move(*code);
+    return Error::success();
+  }
+
+  Error obtainObject(std::optional<Worker> &worker, Task &task) {
     if (!options.dump)
       if (std::optional<std::string> bytes = cache.get(kKind, task.cacheKey))
         if (std::optional<KernelObject> object = decode(*bytes)) {
           task.object = std::move(*object);
-          return load ? this->load(task) : Error::success();
+          return Error::success();
         }
     if (!worker)
       worker.emplace(options);
@@ -366,7 +382,7 @@ private:
       return object.takeError();
     task.object = std::move(*object);
     cache.put(kKind, task.cacheKey, encode(task.object));
-    return load ? this->load(task) : Error::success();
+    return Error::success();
   }
 
   Error obtainBitcode(std::optional<Worker> &worker, Task &task) {

@@ -35,6 +35,14 @@ struct KernelLowering {
                                const LowerOptions &, std::vector<LaunchInfo> *);
   /// Whether the code may call this function of the process; null for none.
   bool (*isKnown)(llvm::StringRef) = nullptr;
+  /// Makes a kernel's bytes of its LLVM IR; null where they are an ELF object.
+  llvm::Expected<std::string> (*emit)(const IRModule &,
+                                      const TargetInfo &) = nullptr;
+  /// Makes machine code of those bytes, by means that this process may lack:
+  /// then it is empty. Null where the bytes are machine code.
+  llvm::Expected<std::string> (*assemble)(llvm::StringRef bytes,
+                                          const TargetInfo &,
+                                          ObjectCache &) = nullptr;
 };
 /// That of CPUs.
 extern const KernelLowering cpuLowering;
@@ -49,6 +57,8 @@ struct KernelCompileOptions {
   ObjectCache *cache = nullptr;
   /// The code says which of the user's lines it comes from. For bitcode only.
   bool debugInfo = false;
+  /// KernelLowering::assemble() is wanted.
+  bool machineCode = true;
   /// If set, every kernel is compiled and no cache is asked; called for each
   /// kernel and stage, by one thread at a time, with the text of the kernel
   /// module, the LLVM IR or the assembly.
@@ -56,10 +66,12 @@ struct KernelCompileOptions {
 };
 
 /// A compiled kernel as bytes of an ELF object that refers to nothing but
-/// memcpy, memmove and memset.
+/// memcpy, memmove and memset; for a GPU, as PTX.
 struct KernelObject {
   std::vector<LaunchInfo> launches;
   std::string bytes;
+  /// The cubin of a GPU's kernel; empty if there is nothing that makes it here.
+  std::string machineCode = {};
 };
 
 /// The end that compileKernels() gives to the exported names of this job's

@@ -5,11 +5,13 @@
 #include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/AsmParser/Parser.h"
+#include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/IR/DiagnosticHandler.h"
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/DiagnosticPrinter.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Verifier.h"
+#include "llvm/Linker/Linker.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Object/ObjectFile.h"
 #include "llvm/Passes/PassBuilder.h"
@@ -355,6 +357,16 @@ Error optimize(IRModule &ir, const TargetInfo &target) {
   }
   clearAnalyses(**backend);
   return takeDiagnostics(ir);
+}
+
+Error linkInto(IRModule &ir, StringRef bitcode) {
+  auto part = parseBitcodeFile(MemoryBufferRef(bitcode, "kernel"), *ir.context);
+  if (!part)
+    return part.takeError();
+  if (Linker::linkModules(*ir.module, std::move(*part)))
+    return createStringError("internal error: a kernel does not link: " +
+                             *ir.diagnostics);
+  return Error::success();
 }
 
 std::string printIR(const IRModule &ir) {

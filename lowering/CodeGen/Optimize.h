@@ -43,6 +43,9 @@ llvm::Expected<IRModule> parseIR(llvm::StringRef text,
 /// and both vectorisers stay off.
 llvm::Error optimize(IRModule &ir, const TargetInfo &target);
 
+/// Links a module of bitcode into another one.
+llvm::Error linkInto(IRModule &ir, llvm::StringRef bitcode);
+
 std::string printIR(const IRModule &ir);
 
 /// Assembly text; leaves `ir` as it is.

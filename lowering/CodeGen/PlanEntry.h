@@ -24,6 +24,8 @@ struct PlanLaunch {
   std::vector<BufferRef> buffers;
   /// What symbolic dimensions add to `tiles`.
   std::vector<runtime::SizeFormula::Term> tileTerms = {};
+  /// The user's file and line of the kernel, "train.cpp:12", or empty.
+  std::string place = {};
 };
 
 /// A program as kernels and memory. Launches run in order, each after the one

@@ -135,6 +135,10 @@ int TargetInfo::lanes(mlir::Type elem) const {
   return vectorBits / static_cast<int>(std::max(bits, 8u));
 }
 
+bool TargetInfo::isDevice() const {
+  return gpu && StringRef(triple).starts_with("nvptx");
+}
+
 std::string TargetInfo::key() const {
   return join_items("|", triple, cpu, features, std::to_string(l1),
                     std::to_string(l2), std::to_string(l3),

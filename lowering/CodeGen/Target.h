@@ -44,6 +44,8 @@ struct TargetInfo {
   bool hasChecks = false, hasCounters = false;
 
   bool isX86() const;
+  /// Code for a GPU itself, and not for its emulator.
+  bool isDevice() const;
   /// Number of vector registers.
   int registers() const { return hasAVX512 || !isX86() ? 32 : 16; }
   /// Elements of type `elem` in one full vector register; an i1 counts as one

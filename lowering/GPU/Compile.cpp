@@ -76,6 +76,42 @@ Error checkDeclarations(const llvm::Module &module) {
   return Error::success();
 }
 
+Expected<std::string> emitChecked(const IRModule &ir,
+                                  const TargetInfo &target) {
+  if (Error error = checkDeclarations(*ir.module))
+    return std::move(error);
+  return emitAssembly(ir, target);
+}
+
+/// From what lowerGpuModule() made to what is translated to LLVM IR.
+mlir::LogicalResult prepareForPTX(mlir::ModuleOp module) {
+  if (mlir::failed(lowerToInlinePTX(module)))
+    return mlir::failure();
+  // The other kinds make ptxas hold back its optimisations.
+  addDebugLines(module, mlir::LLVM::DIEmissionKind::DebugDirectivesOnly);
+  return mlir::success();
+}
+
+mlir::LogicalResult lowerToPTX(mlir::ModuleOp module, const TargetInfo &target,
+                               const LowerOptions &options,
+                               std::vector<LaunchInfo> *launches) {
+  return mlir::success(
+      mlir::succeeded(lowerGpuModule(module, target, options, launches)) &&
+      mlir::succeeded(prepareForPTX(module)));
+}
+
+/// What nvJitLink does not do, the driver will: it may be newer.
+Expected<std::string> cubinIfPossible(StringRef ptx, const TargetInfo &target,
+                                      ObjectCache &cache) {
+  if (cubinLinkerVersion().empty())
+    return "";
+  Expected<std::string> cubin = cachedCubin(ptx, target, cache);
+  if (cubin)
+    return cubin;
+  consumeError(cubin.takeError());
+  return "";
+}
+
 std::string print(mlir::ModuleOp module) {
   std::string text;
   raw_string_ostream os(text);
@@ -86,22 +122,21 @@ std::string print(mlir::ModuleOp module) {
 
 } // namespace
 
+const KernelLowering gpuLowering = {registerGpuDialects, lowerToPTX, nullptr,
+                                    emitChecked, cubinIfPossible};
+
 Expected<std::string> emitPTX(mlir::ModuleOp module, const TargetInfo &target,
                               std::string *text) {
-  if (mlir::failed(lowerToInlinePTX(module)))
+  if (mlir::failed(prepareForPTX(module)))
     return textError("internal error: an op has no inline PTX");
-  // The other kinds make ptxas hold back its optimisations.
-  addDebugLines(module, mlir::LLVM::DIEmissionKind::DebugDirectivesOnly);
   Expected<IRModule> ir = translateToIR(module);
   if (!ir)
     return ir.takeError();
   if (Error error = optimize(*ir, target))
     return std::move(error);
-  if (Error error = checkDeclarations(*ir->module))
-    return std::move(error);
   if (text)
     *text = printIR(*ir);
-  return emitAssembly(*ir, target);
+  return emitChecked(*ir, target);
 }
 
 Expected<std::string> cachedCubin(StringRef ptx, const TargetInfo &target,

@@ -1,9 +1,14 @@
 // From a GPU kernel module to PTX and machine code.
 #pragma once
-#include "lowering/CodeGen/ObjectCache.h"
+#include "lowering/CodeGen/CompileKernels.h"
 #include "lowering/GPU/LowerToNVVM.h"
 
 namespace tessera::lowering {
+
+/// Lowers GPU kernel modules, as lowerGpuModule() takes them, for a GPU itself:
+/// the bytes of a KernelObject are PTX with `.loc` lines of the user's files,
+/// its machine code a cubin.
+extern const KernelLowering gpuLowering;
 
 struct GpuCompileOptions {
   TargetInfo target; ///< Of gpuTargetFor().

@@ -4,6 +4,7 @@
 #include "lowering/Plan/PlanMemory.h"
 #include "dialects/Tessera/IR/Symbols.h"
 #include "dialects/Tessera/IR/Tessera.h"
+#include "lowering/CodeGen/UserPlace.h"
 #include "lowering/Plan/InPlace.h"
 #include "llvm/ADT/SmallBitVector.h"
 
@@ -289,6 +290,13 @@ static void addWorkspace(Plan &plan, runtime::SizeFormula bytes) {
   plan.workspaces.push_back(std::move(bytes));
 }
 
+static std::string placeText(KernelOp kernel) {
+  FileLineColLoc place = userPlace(kernel.getLoc());
+  return place ? (place.getFilename().strref() + ":" + Twine(place.getLine()))
+                     .str()
+               : "";
+}
+
 Plan makePlan(func::FuncOp function, ArrayRef<ArrayRef<LaunchInfo>> kernels) {
   Plan plan;
   plan.arenaBytes =
@@ -329,7 +337,8 @@ Plan makePlan(func::FuncOp function, ArrayRef<ArrayRef<LaunchInfo>> kernels) {
         buffers.push_back(ref);
     }
     for (const LaunchInfo &launch : launches) {
-      PlanLaunch call{launch.symbol, launch.tiles, buffers, launch.tileTerms};
+      PlanLaunch call{launch.symbol, launch.tiles, buffers, launch.tileTerms,
+                      placeText(kernel)};
       if (launch.hasWorkspace())
         call.buffers.push_back(after);
       if (launch.takesDims)

@@ -2,8 +2,10 @@
 #include "lowering/Aot/Header.h"
 #include "lowering/CodeGen/Assemble.h"
 #include "lowering/CodeGen/CompileKernels.h"
+#include "lowering/CodeGen/GpuTarget.h"
 #include "lowering/Compiler.h"
 #include "lowering/Dump.h"
+#include "lowering/GPU/Cubin.h"
 #include "lowering/ProgramReader.h"
 #include "tools/tessera/Link.h"
 #include "tools/tessera/Program.h"
@@ -21,9 +23,12 @@ namespace tessera::tool {
 
 static constexpr StringRef kStages[] = {"trace", "tensor", "kernels", "plan",
                                         "loops", "llvm",   "asm"};
-static constexpr StringRef kKinds[] = {"trace", "tensor", "kernels", "plan",
-                                       "loops", "llvm",   "asm",     "obj",
-                                       "lib",   "so",     "exe",     "header"};
+static constexpr StringRef kKinds[] = {
+    "trace", "tensor", "kernels", "plan", "loops",  "llvm", "asm",
+    "obj",   "lib",    "so",      "exe",  "header", "ptx",  "cubin"};
+// What there is for a GPU.
+static constexpr StringRef kGpuKinds[] = {"trace", "tensor", "kernels", "plan",
+                                          "loops", "ptx",    "cubin"};
 
 namespace {
 /// One run of the command.
@@ -74,8 +79,17 @@ private:
         .Case(".a", "lib")
         .Case(".so", "so")
         .Case(".h", "header")
-        .Default("obj");
+        .Case(".ptx", "ptx")
+        .Case(".cubin", "cubin")
+        .Default(isForGpu() ? "ptx" : "obj");
   }
+
+  /// One of the targets is a GPU.
+  bool isForGpu() const {
+    return any_of(arguments.parts(OPT_target),
+                  [](StringRef name) { return isGpuName(name); });
+  }
+  bool isGpuCode() const { return kind == "ptx" || kind == "cubin"; }
 
   /// Code of kernels, and not a program.
   bool isFromText() const {
@@ -102,11 +116,31 @@ private:
     if (kind == "llvm" || kind == "asm")
       arguments.refuse({OPT_size_report}, withKind);
     arguments.oneOf(OPT_time_report_as, {"json"});
-    if (options.targets.size() > 1 && (isToStage() || isFromText()))
-      failUsage((isToStage() ? "--emit=" + kind : "--from=" + from) +
+    bool isForGpu = options.targets.front().isDevice();
+    if (options.targets.size() > 1 && (isToStage() || isFromText() || isForGpu))
+      failUsage((isForGpu      ? "code for a GPU"
+                 : isToStage() ? "--emit=" + kind
+                               : "--from=" + from) +
                 " takes one --target");
+    checkGpuFlags(isForGpu);
     if (std::string header = headerPath(); !header.empty() && header == output)
       failUsage("both the code and its C header would be " + header);
+  }
+
+  void checkGpuFlags(bool isForGpu) {
+    if (isGpuCode() && !isForGpu)
+      failUsage("--emit=" + kind + " needs a GPU as --target, such as sm_80");
+    if (!isForGpu)
+      return;
+    std::string arch = "with --target=" + options.targets.front().cpu;
+    if (isFromText())
+      failUsage("--from=" + from + " has no meaning " + arch);
+    if (!is_contained(kGpuKinds, kind))
+      failUsage("for a GPU there is --emit=" + join(ArrayRef(kGpuKinds), ", ") +
+                ", and not " + kind);
+    arguments.refuse({OPT_name, OPT_header_file, OPT_weights, OPT_pass_weights,
+                      OPT_no_lines, OPT_size_report},
+                     arch);
   }
 
   /// The C name: what --name says, else the output's or the program's file.
@@ -141,7 +175,8 @@ private:
       targets.push_back(std::move(*host));
     }
     for (const std::string &name : names) {
-      Expected<TargetInfo> target = targetFor(name);
+      Expected<TargetInfo> target =
+          isGpuName(name) ? gpuTargetFor(name) : targetFor(name);
       if (!target)
         failUsage("--target: " + toString(target.takeError()));
       targets.push_back(std::move(*target));
@@ -179,6 +214,8 @@ private:
                          : sys::path::filename(program.path).str();
     if (isToStage())
       return emitStage(program, *stageNamed(kind));
+    if (isGpuCode())
+      return emitGpuCode(program);
     program.loadWeights(arguments);
     describeWeights(program);
     Expected<AotProgram> compiled = compileAhead(program.module(), options);
@@ -210,6 +247,24 @@ private:
     if (text.empty())
       fail(program.path + " is past the " + nameOf(wanted) + " stage already");
     writeOutput(output.empty() ? "-" : output, text);
+  }
+
+  /// The PTX of all kernels, or one cubin of it.
+  void emitGpuCode(Program &program) {
+    std::string error;
+    Clock::time_point start = Clock::now();
+    auto ptx = compileToPTX(program.module(), lowering(), error);
+    if (failed(ptx))
+      failCompilation(error);
+    noteStep("ptx", start);
+    if (kind == "ptx")
+      return writeOutput(outputOr(".ptx"), *ptx);
+    start = Clock::now();
+    Expected<std::string> cubin = linkCubin(*ptx, options.targets.front());
+    if (!cubin)
+      fail(cubin.takeError());
+    noteStep("cubin", start);
+    writeOutput(outputOr(".cubin"), *cubin);
   }
 
   ProgramOptions lowering() {

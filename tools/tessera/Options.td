@@ -34,8 +34,10 @@ def o : JoinedOrSeparate<["-"], "o">, In<[Compile, Explain]>,
         HelpText<"The file to write; - is the standard output">;
 defm emit : Value<"emit", "KIND", [Compile],
   "What to write: trace, tensor, kernels, plan, loops, llvm, asm, obj, lib, "
-  "so, exe or header; by default what the name of -o says, else obj",
-  "trace,tensor,kernels,plan,loops,llvm,asm,obj,lib,so,exe,header">;
+  "so, exe or header; for a GPU, trace to loops, ptx or cubin; by default what "
+  "the name of -o says, else obj or ptx",
+  "trace,tensor,kernels,plan,loops,llvm,asm,obj,lib,so,exe,header,ptx,"
+  "cubin">;
 let HelpTextsForVariants = [HelpTextVariant<[Compile],
   "The stage that FILE is in: trace, tensor, kernels or plan, which FILE says "
   "by itself, or loops, llvm or asm, which are code">] in
@@ -43,11 +45,16 @@ defm from : Value<"from", "STAGE", Program,
   "The stage that FILE must be in: trace, tensor, kernels or plan; by default "
   "what FILE says",
   "trace,tensor,kernels,plan,loops,llvm,asm">;
+let HelpTextsForVariants = [HelpTextVariant<[Explain],
+  "The CPU to compile for: native (the default), x86-64, x86-64-v2, "
+  "x86-64-v3, x86-64-v4, or a name such as znver4">] in
 defm target : Value<"target", "CPU,...", [Compile, Explain],
   "The CPU to compile for: native (the default), x86-64, x86-64-v2, "
   "x86-64-v3, x86-64-v4, or a name such as znver4; with several, a call "
-  "takes the best that its CPU can run",
-  "native,x86-64,x86-64-v2,x86-64-v3,x86-64-v4,aarch64-linux-gnu">;
+  "takes the best that its CPU can run. Or one NVIDIA GPU: sm_75, sm_80, "
+  "sm_86, sm_89, sm_90, sm_90a, sm_100 or sm_120",
+  "native,x86-64,x86-64-v2,x86-64-v3,x86-64-v4,aarch64-linux-gnu,sm_75,sm_80,"
+  "sm_86,sm_89,sm_90,sm_90a,sm_100,sm_120">;
 defm name : Value<"name", "NAME", [Compile],
   "The name of the C function; by default that of the output file">;
 defm header_file : Value<"header", "FILE", [Compile],
