@@ -338,7 +338,7 @@ private:
   /// The index of the operand's element number `at` among those of a result.
   SmallVector<LaneIndex> indexOf(Value value, Value result, Value at) {
     if (rows)
-      return rows->indexOf(b(), value, result, at);
+      return rows->indexOf(b(), value, result, {at, 0, 1});
     LaneMath lane(b(), launch->loc());
     auto reduced =
         *lane.delinearize({at, 0, 1}, kernel.sizes(kernel.reducedDims), 1);

@@ -400,7 +400,7 @@ Elements RowReduceEmitter::elementsOf(ArrayRef<Root> roots,
           lanes,
           plan.runLength,
           [this](OpBuilder &b, Value value, Value at) {
-            return plan.indexOf(b, value, row, at);
+            return plan.indexOf(b, value, row, {at, 0, 1});
           }};
 }
 

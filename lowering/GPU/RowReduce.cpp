@@ -200,7 +200,8 @@ Value RowReduceEmitter::atRow(FusedBody::Frame &frame, Value value) {
 /// Elements of this row.
 Value RowReduceEmitter::elementAt(FusedBody::Frame &frame, Value value,
                                   LaneIndex first, int64_t lanes) {
-  SmallVector<LaneIndex> index = plan.indexOf(b(), value, row, first.base);
+  first.step = 0;
+  SmallVector<LaneIndex> index = plan.indexOf(b(), value, row, first);
   if (lanes > 1) {
     LaneMath lane(b(), value.getLoc());
     index = indexInRun(lane, value, index, {lane.number(0), 1, 0});

@@ -42,9 +42,7 @@ Value ProductKernel::operand(unsigned number) const {
   return product->getOperand(number);
 }
 
-Value ProductKernel::result() const {
-  return product->getResult(0);
-}
+Value ProductKernel::result() const { return product->getResult(0); }
 
 ValueRange ProductKernel::yielded() const {
   KernelOp op = kernel;

@@ -90,20 +90,19 @@ std::optional<int64_t> RowPlan::rowRank(ArrayRef<int64_t> shape) const {
 }
 
 SmallVector<LaneIndex> RowPlan::indexOf(OpBuilder &b, Value value, Value row,
-                                        Value position) const {
+                                        LaneIndex position) const {
   auto shape = tensorType(value).getShape();
   LaneMath lane(b, value.getLoc());
   auto split = rowRank(shape);
   if (!split) {
     LaneIndex start = lane.mulConstant({row, 0, 1}, cols);
-    return *lane.delinearize(lane.add(start, {position, 0, 1}), shape, 1);
+    return *lane.delinearize(lane.add(start, position), shape, 1);
   }
   auto index = *lane.delinearize({row, 0, 1}, shape.take_front(*split), 1);
-  if (getConstantIntValue(position) == 0)
+  if (getConstantIntValue(position.base) == 0)
     index.append(shape.size() - *split, lane.constant(0));
   else
-    index.append(
-        *lane.delinearize({position, 0, 1}, shape.drop_front(*split), 1));
+    index.append(*lane.delinearize(position, shape.drop_front(*split), 1));
   return index;
 }
 

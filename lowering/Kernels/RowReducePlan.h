@@ -55,7 +55,7 @@ public:
   /// The index in a value's shape of element `position` of a row.
   llvm::SmallVector<ir::LaneIndex> indexOf(mlir::OpBuilder &b,
                                            mlir::Value value, mlir::Value row,
-                                           mlir::Value position) const;
+                                           ir::LaneIndex position) const;
 
 private:
   llvm::LogicalResult findSpace();
