@@ -3,6 +3,7 @@
 #include "lowering/CodeGen/Formula.h"
 #include "lowering/GPU/LowerToNVVM.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 
 using namespace mlir;
 using namespace tessera::ir;
@@ -60,6 +61,11 @@ Value BlockLaunch::dynamicShared(int64_t bytes) {
   auto type = MemRefType::get({ShapedType::kDynamic}, builder.getI8Type(),
                               AffineMap(), space);
   return gpu::DynamicSharedMemoryOp::create(builder, location, type);
+}
+
+void BlockLaunch::sideBySide(int64_t blocks) {
+  function->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
+                    builder.getI32IntegerAttr(blocks));
 }
 
 void BlockLaunch::barrier() { gpu::BarrierOp::create(builder, location); }

@@ -30,6 +30,9 @@ public:
   /// The shared memory that the launch asks for, `bytes` of it, as bytes
   /// aligned to 16. At most once.
   mlir::Value dynamicShared(int64_t bytes);
+  /// Registers are given out such that this many blocks run side by side. An
+  /// assembler that is not told spills some to make it more.
+  void sideBySide(int64_t blocks);
   /// All threads of the block have arrived, and see what the others wrote.
   void barrier();
   void finish() override;

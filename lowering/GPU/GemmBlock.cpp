@@ -134,11 +134,19 @@ void GemmBlock::locate() {
       return math().number(llvm::divideCeil(size, tile));
     return math().div(math().number(size + tile - 1), tile);
   };
+  // A grid has less than 2^31 blocks, and 64-bit division is a function.
+  auto narrow = [&](Value x) -> Value {
+    return arith::IndexCastOp::create(b(), loc(), b().getI32Type(), x);
+  };
+  auto wide = [&](Value x) -> Value {
+    return arith::IndexCastUIOp::create(b(), loc(), b().getIndexType(), x);
+  };
   auto split = [&](Value x, Value by) -> std::pair<Value, Value> {
     if (is(by, 1))
       return {x, math().number(0)};
-    return {arith::DivUIOp::create(b(), loc(), x, by),
-            arith::RemUIOp::create(b(), loc(), x, by)};
+    Value number = narrow(x), divisor = narrow(by);
+    return {wide(arith::DivUIOp::create(b(), loc(), number, divisor)),
+            wide(arith::RemUIOp::create(b(), loc(), number, divisor))};
   };
   int64_t band = bandOf(shape().m, rows);
   auto [above, rowInBand] = split(launch.block(), math().number(band));

@@ -180,6 +180,7 @@ private:
 /// A block's tile of the result, and the part of it that a thread computes.
 struct GemmTile {
   int64_t rows, columns, threadRows, threadColumns;
+  int64_t sideBySide; ///< Blocks that there are registers for.
 
   int64_t threads() const {
     return rows / threadRows * (columns / threadColumns);
@@ -195,6 +196,7 @@ public:
         sharedBytes(bytesA + FmaOperand::bytesFor(tile.columns, element)),
         block(source, name, module, tile.rows, tile.columns, tile.threads(),
               sharedBytes, chunks) {
+    block.launch.sideBySide(tile.sideBySide);
     placeThread();
     a.emplace(block, 0, tile.rows, tile.threadRows, threadRow, 0);
     bOperand.emplace(block, 1, tile.columns, tile.threadColumns, threadColumn,
@@ -383,15 +385,15 @@ struct Choice {
   double efficiency;
 };
 
-constexpr Choice kTiles32[] = {{{128, 128, 8, 8}, 1},
-                               {{64, 64, 8, 4}, 0.8},
-                               {{32, 32, 4, 4}, 0.5},
-                               {{16, 64, 4, 4}, 0.45},
-                               {{64, 16, 4, 4}, 0.45}};
-constexpr Choice kTiles64[] = {{{128, 64, 8, 4}, 1},
-                               {{32, 32, 4, 4}, 0.6},
-                               {{16, 64, 4, 4}, 0.55},
-                               {{64, 16, 4, 4}, 0.55}};
+constexpr Choice kTiles32[] = {{{128, 128, 8, 8, 1}, 1},
+                               {{64, 64, 8, 4, 4}, 0.8},
+                               {{32, 32, 4, 4, 8}, 0.5},
+                               {{16, 64, 4, 4, 8}, 0.45},
+                               {{64, 16, 4, 4, 8}, 0.45}};
+constexpr Choice kTiles64[] = {{{128, 64, 8, 4, 1}, 1},
+                               {{32, 32, 4, 4, 4}, 0.6},
+                               {{16, 64, 4, 4, 4}, 0.55},
+                               {{64, 16, 4, 4, 4}, 0.55}};
 
 /// How many chunks of k are computed apart: all, if the result alone does not
 /// give every multiprocessor a block.

@@ -108,6 +108,7 @@ public:
       source.compute(from, put);
   }
   bool isComputed() const { return source.isComputed(); }
+  bool movesPieces() const { return source.width() == kPiece; }
 
   /// The fragment of a group of 16 lines and 16 steps: four registers of pairs,
   /// of lines 0 to 7 and 8 to 15 for steps 0 to 7, then for steps 8 to 15. For
@@ -260,6 +261,9 @@ public:
     operands[1].emplace(block, 1, b, tile.columns, stages, warpAcross,
                         tile.warpsAcross(), hasAsyncCopy,
                         stages * 2 * kDepth * tile.rows);
+    // Many small accesses on their way take more registers.
+    bool hasPieces = operands[0]->movesPieces() && operands[1]->movesPieces();
+    block.launch.sideBySide(hasPieces ? 2 : 1);
   }
 
   void emit() {

@@ -1,7 +1,7 @@
 // A small batched product of odd sizes, B transposed: small tiles, many blocks, elements one by one.
 // RUN: tessera-opt %s -tessera-to-tensor -tessera-to-kernels -tessera-to-plan -tessera-to-loops=target=sm_80 -o %t
 // RUN: FileCheck %s < %t
-// RUN: tessera-ptx %t --arch=all --emit=check --max-registers=96 --max-shared=8192
+// RUN: tessera-ptx %t --arch=all --emit=check --max-registers=128 --max-shared=8192
 
 // CHECK: known_block_size = array<i32: 64, 1, 1>
 // 5 batches of 2 by 3 tiles.
