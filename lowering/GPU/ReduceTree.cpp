@@ -198,7 +198,7 @@ Value shuffle(OpBuilder &b, Location loc, Value value, int32_t offset,
     word = exchange(word);
   else {
     auto pair = VectorType::get({2}, i32);
-    Value words = arith::BitcastOp::create(
+    Value words = vector::BitCastOp::create(
         b, loc, pair,
         vector::BroadcastOp::create(b, loc, VectorType::get({1}, asInteger),
                                     word));
@@ -208,7 +208,8 @@ Value shuffle(OpBuilder &b, Location loc, Value value, int32_t offset,
         vector::FromElementsOp::create(b, loc, pair, ValueRange{low, high});
     word = vector::ExtractOp::create(
         b, loc,
-        arith::BitcastOp::create(b, loc, VectorType::get({1}, asInteger), both),
+        vector::BitCastOp::create(b, loc, VectorType::get({1}, asInteger),
+                                  both),
         int64_t(0));
   }
   return type.isInteger() ? word

@@ -25,6 +25,9 @@ namespace tessera::lowering::simt {
 namespace {
 
 constexpr int64_t kShortThreads = 128, kLongThreads = 256;
+/// Blocks side by side that registers must suffice for: up to 128 and 80 a
+/// thread.
+constexpr int64_t kShortBlocks = 4, kLongBlocks = 3;
 /// Shared memory for the elements that wait, of all rows of a block, and for
 /// the terms of a row's chunks, of all passes.
 constexpr int64_t kKeptBytes = 32 << 10, kTermsBytes = 12 << 10;
@@ -43,6 +46,7 @@ public:
                plan.rows == 0 ? SizeFormula() : ceilOf(plan.rows, rowsPerBlock),
                workers * kTreeLanes, ceilOf(plan.rows, 1, rowBytes)),
         body(kernel, launch.inputs()) {
+    launch.sideBySide(isShort ? kShortBlocks : kLongBlocks);
     body.alignBuffers();
   }
 

@@ -1,6 +1,6 @@
 // A loop of a program: 128-bit accesses, and few registers.
 // RUN: tessera-opt %s --tessera-to-tensor --tessera-to-kernels --tessera-to-plan --tessera-to-loops=target=sm_80 -o %t
-// RUN: tessera-ptx %t --arch=all --emit=check --max-registers=32 --min-occupancy=1 --expect=ld.global.v4.b32 --expect=st.global.v4.b32 --forbid=.local
+// RUN: tessera-ptx %t --arch=all --emit=check --max-registers=32 --min-occupancy=1 --expect='ld.global.v4.b32|ld.global.v2.b64' --expect='st.global.v4.b32|st.global.v2.b64' --forbid=.local
 // RUN: tessera-ptx %t --arch=sm_75 --emit=ptx | FileCheck %s
 
 // The user's line is in the code.
