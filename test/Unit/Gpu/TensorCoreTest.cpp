@@ -169,7 +169,7 @@ TEST_P(TensorCores, batches) {
 /// The tiles of large products.
 TEST_P(TensorCores, largeTiles) {
   check(sizes(520, 528, 40), kBF16);
-  check(sizes(1016, 1096, 40), kBF16);
+  check(sizes(1016, 1096, 16), kBF16);
 }
 
 /// Neither fragments nor tiles on their way meet in a bank.
