@@ -1,6 +1,7 @@
 // Tensors made from a shape and numbers.
 #include "tessera/Creation.h"
 
+#include "frontend/Devices.h"
 #include "frontend/Elements.h"
 #include "frontend/Formula.h"
 #include "frontend/Operands.h"
@@ -26,7 +27,7 @@ Tensor detail::fromNested(const void *values, size_t count, const Shape &shape,
   DType to = dtype ? *dtype : from == f64 ? f32 : from;
   auto storage = runtime::Storage::allocate(*runtime::byteSize(shape, to));
   if (convertElements(values, from, storage.data(), to, count))
-    return makeTensor(std::move(storage), shape, to, default_device());
+    return madeHere(std::move(storage), shape, to, "tensor", place);
   // To bools and 16-bit floats the conversion is that of astype.
   return fromNested(values, count, shape, from, from, place).astype(to, place);
 }

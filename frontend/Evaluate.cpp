@@ -1,6 +1,7 @@
 // Evaluation: which values are computed together, and what stays of the trace.
 #include "frontend/Evaluate.h"
 
+#include "frontend/Devices.h"
 #include "frontend/Program.h"
 #include "frontend/Recording.h"
 
@@ -156,6 +157,21 @@ const runtime::Storage &storageOf(const Tensor &tensor, const char *what,
   if (!impl || !impl->ready.load(std::memory_order_acquire))
     evaluate({tensor}, what, place);
   return impl->storage;
+}
+
+const runtime::Storage &hostBytesOf(const Tensor &tensor, const char *what,
+                                    std::source_location place) {
+  const runtime::Storage &storage = storageOf(tensor, what, place);
+  if (storage.device().isHostMemory())
+    return storage;
+  runtime::Storage copy = bytesOn(storage, Device(), what, place);
+  // Seldom called, so one lock for all; a mirror that is there stays.
+  static std::mutex mutex;
+  std::lock_guard guard(mutex);
+  runtime::Storage &mirror = tensor.handle()->mirror;
+  if (!mirror)
+    mirror = std::move(copy);
+  return mirror;
 }
 
 // Values inside transforms

@@ -22,6 +22,11 @@ void evaluateOps(Trace &trace, llvm::ArrayRef<mlir::Operation *> ops,
 /// then goes, but for the history of leaves. The trace is locked.
 void cutOlderHalf(Trace &trace, const char *name, std::source_location place);
 
+/// The bytes of a tensor where the host can read them, valid as long as a
+/// handle to it is. Evaluates it, and waits for a GPU.
+const runtime::Storage &hostBytesOf(const Tensor &tensor, const char *what,
+                                    std::source_location place);
+
 /// The bytes of a tensor, evaluating it.
 const runtime::Storage &storageOf(const Tensor &tensor, const char *what,
                                   std::source_location place);

@@ -1,4 +1,5 @@
 // Writes a traced function as a program file, with its weights beside it.
+#include "frontend/Devices.h"
 #include "frontend/ProgramFile.h"
 
 #include "frontend/Recording.h"
@@ -89,6 +90,8 @@ public:
   void write() {
     if (path.extension() == ".safetensors")
       fail("the file would be that of its own weights: " + request.path);
+    for (Input &input : traced.inputs)
+      input.bytes = bytesOn(input.bytes, Device(), "export_program", place);
     bakeNumbers();
     checkUpdates();
     nameInputs();

@@ -1,4 +1,5 @@
 // Reads and writes by index.
+#include "frontend/Devices.h"
 #include "frontend/Evaluate.h"
 #include "frontend/Formula.h"
 #include "frontend/Operands.h"
@@ -175,7 +176,10 @@ static Tensor pick(const Tensor &x, const Tensor &mask,
   checkMask("index", mask, x, place);
   evaluate({x, mask}, "index", place);
   TensorImpl *impl = x.handle().get();
-  auto *picks = static_cast<const uint8_t *>(mask.handle()->storage.data());
+  runtime::Storage all = bytesOn(impl->storage, Device(), "index", place),
+                   chosen = bytesOn(mask.handle()->storage, Device(), "index",
+                                    place);
+  auto *picks = static_cast<const uint8_t *>(chosen.data());
   int64_t count = std::count(picks, picks + mask.size(), 1);
   Shape shape{count};
   for (size_t i = mask.shape().size(); i < impl->shape.size(); ++i)
@@ -184,15 +188,15 @@ static Tensor pick(const Tensor &x, const Tensor &mask,
   for (size_t i = 1; i < shape.size(); ++i)
     row *= size_t(shape[i]);
   auto storage = runtime::Storage::allocate(size_t(count) * row);
-  auto *from = static_cast<const char *>(impl->storage.data());
+  auto *from = static_cast<const char *>(all.data());
   auto *to = static_cast<char *>(storage.data());
   for (int64_t i = 0; i < mask.size(); ++i)
     if (picks[i]) {
       std::memcpy(to, from + size_t(i) * row, row);
       to += row;
     }
-  Tensor result =
-      makeTensor(std::move(storage), shape, impl->dtype, impl->device);
+  Tensor result = makeTensor(bytesOn(storage, impl->device, "index", place),
+                             shape, impl->dtype, impl->device);
   // A derivative that asks for x learns where its path ended.
   result.handle()->cut = std::make_shared<Cut>(
       Cut{userPlace(place), "index by a mask", false, {impl->life()}});

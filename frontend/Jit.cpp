@@ -8,7 +8,6 @@
 #include "frontend/Program.h"
 #include "frontend/Recording.h"
 #include "runtime/Allocator.h"
-#include "runtime/sim/Session.h"
 
 using namespace mlir;
 
@@ -123,14 +122,12 @@ public:
         throw InternalError(errorPlace(place), program.name,
                             "the compiled program failed with code " +
                                 std::to_string(status.code));
-    } catch (const runtime::sim::Fault &error) {
-      throw DeviceError(errorPlace(place), program.name, error.what());
-    } catch (const runtime::OutOfMemoryError &error) {
-      throw OutOfMemory(errorPlace(place), program.name, error.what());
     } catch (const std::length_error &error) {
       throw OutOfMemory(errorPlace(place), program.name, error.what());
     } catch (const std::invalid_argument &error) {
       throw ShapeError(errorPlace(place), program.name, error.what());
+    } catch (...) {
+      rethrowDeviceError(program.name, place);
     }
     taken.clear();
   }

@@ -253,7 +253,10 @@ static bool areAlike(const Source &a, const Source &b) {
   if (a.kind != b.kind || a.index != b.index ||
       a.bytes.bytes() != b.bytes.bytes())
     return false;
-  return a.bytes.data() == b.bytes.data() || a.bytes.bytes() == 0 ||
+  if (a.bytes.data() == b.bytes.data() || a.bytes.bytes() == 0)
+    return true;
+  // What is on a GPU is not looked at.
+  return a.bytes.device().isHostMemory() && b.bytes.device().isHostMemory() &&
          std::memcmp(a.bytes.data(), b.bytes.data(), a.bytes.bytes()) == 0;
 }
 

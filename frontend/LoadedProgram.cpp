@@ -29,14 +29,12 @@ template <typename Work>
 static auto guarded(const char *name, std::source_location place, Work work) {
   try {
     return work();
-  } catch (const runtime::OutOfMemoryError &error) {
-    throw OutOfMemory(errorPlace(place), name, error.what());
-  } catch (const std::bad_alloc &) {
-    throw OutOfMemory(errorPlace(place), name, "out of memory");
   } catch (const std::length_error &) {
     throw OutOfMemory(errorPlace(place), name,
                       "a tensor of the program has more bytes than there are "
                       "addresses");
+  } catch (...) {
+    rethrowDeviceError(name, place);
   }
 }
 
@@ -105,7 +103,7 @@ void Program::State::compile(ModuleOp module, std::source_location place) {
   std::string error;
   program.device = default_device();
   auto executable =
-      lowering::compile(module, programOptions(program.device, place), error);
+      compileOn(module, programOptions(program.device, place), error, place);
   if (failed(executable) && program.symbolic)
     throw TraceError(errorPlace(place), "load_program", path + ": " + error);
   if (failed(executable))
@@ -156,7 +154,8 @@ std::vector<Tensor> Program::State::run(const std::vector<Tensor> &given,
 
 static lowering::TensorBytes bytesOf(const Tensor &tensor,
                                      std::source_location place) {
-  const runtime::Storage &storage = storageOf(tensor, "program", place);
+  runtime::Storage storage =
+      bytesOn(storageOf(tensor, "program", place), Device(), "program", place);
   auto *data = static_cast<const uint8_t *>(storage.data());
   return {data, data + storage.bytes()};
 }
@@ -348,7 +347,7 @@ private:
                           " is not of the type that it has in " + state->path +
                           ": " + detail::typeText(tensor) + " and " +
                           typeText(variable));
-      state->program.cells[i]->store(tensor);
+      state->program.cells[i]->store(tensor.to(default_device(), place));
     }
   }
 
@@ -371,9 +370,10 @@ private:
       auto storage = runtime::Storage::allocate(raw.bytes.size);
       std::copy_n(raw.bytes.data.get(), raw.bytes.size,
                   static_cast<std::byte *>(storage.data()));
-      state->program.cells[next++]->store(
-          makeTensor(std::move(storage), variable.shape, variable.dtype,
-                     default_device()));
+      state->program.cells[next++]->store(makeTensor(std::move(storage),
+                                                     variable.shape,
+                                                     variable.dtype, Device())
+                                              .to(default_device(), place));
     }
     // The state has them now; what is compiled is smaller without.
     (*parsed.module)->removeAttr(lowering::kWeightsFile);
@@ -507,8 +507,9 @@ void Program::load_state(const nn::TensorMap &values, bool strict,
     auto found = values.find(variable.name);
     if (found != values.end()) {
       checkType(found->second, variable, "the variable", place);
-      Tensor value = stripHistory(found->second).eval(place);
-      changes.push_back({cell.get(), value.to(cell->load().device(), place)});
+      changes.push_back({cell.get(), stripHistory(found->second)
+                                         .to(theState->program.device, place)
+                                         .eval(place)});
     } else if (strict) {
       fail("there is no value for the variable \"" + variable.name + "\"");
     }

@@ -1,6 +1,7 @@
 // The update rules.
 #include "tessera/Optim.h"
 
+#include "frontend/Devices.h"
 #include "frontend/Recording.h"
 #include "tessera/Elementwise.h"
 #include "tessera/Scope.h"
@@ -41,8 +42,10 @@ Variable &Optimizer::state(const std::string &name, const Tensor &like) {
     std::copy(zeros.begin(), zeros.end(),
               static_cast<std::byte *>(storage.data()));
     it = states
-             .emplace(name, detail::makeTensor(std::move(storage), like.shape(),
-                                               like.dtype(), like.device()))
+             .emplace(name, detail::makeTensor(
+                                detail::bytesOn(storage, like.device(), "step",
+                                                std::source_location()),
+                                like.shape(), like.dtype(), like.device()))
              .first;
     detail::nameCell(it->second, name);
   }

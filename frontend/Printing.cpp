@@ -1,4 +1,5 @@
 // How tensors are printed: nested brackets, columns aligned.
+#include "frontend/Devices.h"
 #include "frontend/Elements.h"
 #include "frontend/Evaluate.h"
 #include "frontend/Recording.h"
@@ -83,8 +84,9 @@ private:
 std::ostream &operator<<(std::ostream &os, const Printed &printed) {
   if (!printed.tensor.defined())
     return os << "(empty tensor)";
-  const runtime::Storage &storage =
-      storageOf(printed.tensor, "print", printed.place);
+  runtime::Storage storage =
+      bytesOn(storageOf(printed.tensor, "print", printed.place), Device(),
+              "print", printed.place);
   Printer(os, printed.tensor, storage.data()).print();
   return os;
 }

@@ -4,6 +4,7 @@
 #include "frontend/Devices.h"
 #include "frontend/Recording.h"
 #include "frontend/io/Npy.h"
+#include "lowering/CodeGen/GpuTarget.h"
 #include "lowering/CodeGen/ObjectCache.h"
 #include "lowering/CodeGen/Target.h"
 #include "lowering/Compiler.h"
@@ -12,6 +13,7 @@
 #include "runtime/Allocator.h"
 #include "runtime/Environment.h"
 #include "runtime/ThreadPool.h"
+#include "runtime/cuda/Allocator.h"
 #include "runtime/sim/Session.h"
 #include "tessera/Memory.h"
 
@@ -114,7 +116,22 @@ lowering::ProgramOptions programOptions(const Device &device,
   if (device.kind() == runtime::DeviceKind::Sim)
     options.target =
         llvm::cantFail(lowering::emulatedTargetFor(device.architecture()));
+  if (device.kind() == runtime::DeviceKind::Cuda) {
+    options.gpu = device.ordinal();
+    options.target = llvm::cantFail(lowering::gpuTargetRunningOn(
+        runtime::cuda::Gpu::at(options.gpu).info().arch));
+  }
   return options;
+}
+
+FailureOr<std::shared_ptr<runtime::Executable>>
+compileOn(ModuleOp module, const lowering::ProgramOptions &options,
+          std::string &error, std::source_location place) {
+  try {
+    return lowering::compile(module, options, error);
+  } catch (...) {
+    rethrowDeviceError("compile", place);
+  }
 }
 
 static std::shared_ptr<runtime::Executable>
@@ -131,7 +148,7 @@ compileSlice(const Slice &slice, const Device &device,
   lowering::ProgramOptions options = programOptions(device, place);
   options.dump = dump.value_or("");
   std::string error;
-  auto executable = lowering::compile(*module, options, error);
+  auto executable = compileOn(*module, options, error, place);
   if (failed(executable))
     throw InternalError(errorPlace(place), "compile", error + "\n" + messages);
   ++compiles;
@@ -152,10 +169,11 @@ void dumpInputs(const runtime::Executable &executable,
     std::error_code ignored;
     if (std::filesystem::exists(file, ignored))
       return; // a later call
+    runtime::Storage bytes = inputs[i].onHost();
     try {
       io::writeNpy(file,
                    {name, input.dtype, dims ? input.shapeAt(dims) : input.shape,
-                    io::Bytes::borrow(inputs[i].data(), inputs[i].bytes())});
+                    io::Bytes::borrow(bytes.data(), bytes.bytes())});
     } catch (const io::FileError &error) {
       llvm::errs() << "tessera: warning: dump: " << error.what() << "\n";
       return;
@@ -168,7 +186,7 @@ compileSymbolic(ModuleOp module, const Device &device,
                 std::source_location place) {
   std::string error;
   auto executable =
-      lowering::compile(module, programOptions(device, place), error);
+      compileOn(module, programOptions(device, place), error, place);
   if (failed(executable))
     throw TraceError(errorPlace(place), "jit", error);
   ++compiles;
@@ -240,14 +258,10 @@ std::vector<runtime::Storage> run(Trace &trace, const Slice &slice,
                           "the compiled program failed with code " +
                               std::to_string(status.code));
     return outputs;
-  } catch (const runtime::sim::Fault &error) {
-    throw DeviceError(errorPlace(place), what, error.what());
-  } catch (const runtime::OutOfMemoryError &error) {
-    throw OutOfMemory(errorPlace(place), what, error.what());
-  } catch (const std::bad_alloc &) {
-    throw OutOfMemory(errorPlace(place), what, "out of memory");
   } catch (const std::length_error &) {
     throw OutOfMemory(errorPlace(place), what, "out of memory");
+  } catch (...) {
+    rethrowDeviceError(what, place);
   }
 }
 
@@ -260,7 +274,10 @@ void clear_cache() {
 
 MemoryStats memory_stats(const Device &device, std::source_location place) {
   detail::checkDevice(device, "memory_stats", place);
-  runtime::AllocatorStats stats = runtime::Allocator::host().stats();
+  runtime::AllocatorStats stats =
+      device.isHostMemory()
+          ? runtime::Allocator::host().stats()
+          : runtime::cuda::Gpu::at(device.ordinal()).allocator().stats();
   return {stats.bytesInUse, stats.bytesPeak, stats.bytesCached,
           stats.allocations, stats.hits};
 }

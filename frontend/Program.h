@@ -37,6 +37,12 @@ void dumpInputs(const runtime::Executable &executable,
                 std::span<const runtime::Storage> inputs,
                 const int64_t *dims = nullptr);
 
+/// Compiles as lowering::compile() does. Throws DeviceError and OutOfMemory for
+/// what is wrong with the device.
+mlir::FailureOr<std::shared_ptr<runtime::Executable>>
+compileOn(mlir::ModuleOp module, const lowering::ProgramOptions &options,
+          std::string &error, std::source_location place);
+
 /// How this process compiles programs for a device, as its environment says.
 /// Throws ValueError for what the environment must not say, and DeviceError.
 lowering::ProgramOptions programOptions(const Device &device,

@@ -60,7 +60,7 @@ Tensor Tensor::fromBytes(const void *data, size_t count, const Shape &shape,
   runtime::Storage storage = allocate(bytes, "from", place);
   if (bytes)
     std::memcpy(storage.data(), data, bytes);
-  return makeTensor(std::move(storage), shape, dtype, default_device());
+  return madeHere(std::move(storage), shape, dtype, "from", place);
 }
 
 Tensor Tensor::borrowBytes(const void *data, const Shape &shape, DType dtype,
@@ -70,7 +70,7 @@ Tensor Tensor::borrowBytes(const void *data, const Shape &shape, DType dtype,
   // Nothing writes to a storage that is not from the allocator.
   auto storage = runtime::Storage::borrow(const_cast<void *>(data), bytes,
                                           std::move(release));
-  return makeTensor(std::move(storage), shape, dtype, default_device());
+  return madeHere(std::move(storage), shape, dtype, "borrow", place);
 }
 
 Tensor Tensor::fromScalar(const Scalar &value, std::source_location place) {
@@ -82,6 +82,12 @@ Tensor Tensor::fromScalar(const Scalar &value, std::source_location place) {
 
 // Bytes out
 
+/// The bytes for one look at them, of which no copy stays.
+static runtime::Storage bytesToRead(const Tensor &tensor, const char *name,
+                                    std::source_location place) {
+  return bytesOn(storageOf(tensor, name, place), Device(), name, place);
+}
+
 const Tensor &Tensor::eval(std::source_location place) const {
   evaluate({*this}, "eval", place);
   return *this;
@@ -89,7 +95,7 @@ const Tensor &Tensor::eval(std::source_location place) const {
 
 void Tensor::copyTo(void *to, size_t count, DType as, const char *name,
                     std::source_location place) const {
-  const runtime::Storage &storage = storageOf(*this, name, place);
+  runtime::Storage storage = bytesToRead(*this, name, place);
   if (size_t(size()) != count)
     throw ShapeError(errorPlace(place), name,
                      "there is not one element: " + typeText(*this));
@@ -101,7 +107,7 @@ void Tensor::copyTo(void *to, size_t count, DType as, const char *name,
 }
 
 const void *Tensor::dataAs(DType as, std::source_location place) const {
-  const runtime::Storage &storage = storageOf(*this, "span", place);
+  const runtime::Storage &storage = hostBytesOf(*this, "span", place);
   if (dtype() != as)
     throw TypeError(errorPlace(place), "span",
                     "the elements are not of type " +
@@ -111,7 +117,7 @@ const void *Tensor::dataAs(DType as, std::source_location place) const {
 }
 
 std::span<const std::byte> Tensor::bytes(std::source_location place) const {
-  const runtime::Storage &storage = storageOf(*this, "bytes", place);
+  const runtime::Storage &storage = hostBytesOf(*this, "bytes", place);
   return {static_cast<const std::byte *>(storage.data()), storage.bytes()};
 }
 
@@ -151,7 +157,8 @@ Tensor Tensor::to(const Device &device, std::source_location place) const {
   if (checked(impl, "to").device == device)
     return *this;
   checkDevice(device, "to", place);
-  return makeTensor(storageOf(*this, "to", place), shape(), dtype(), device);
+  return makeTensor(bytesOn(storageOf(*this, "to", place), device, "to", place),
+                    shape(), dtype(), device);
 }
 
 } // namespace tessera

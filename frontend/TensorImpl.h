@@ -50,6 +50,9 @@ struct TensorImpl {
   const DType dtype;
   const Device device;
   runtime::Storage storage;
+  /// Of a tensor on a GPU, once somebody has looked at it: its bytes on the
+  /// host. See hostBytes().
+  runtime::Storage mirror;
   /// Whether it was made from one C++ number.
   bool isNumber = false;
   /// The trace that recorded the value, or null; never cleared, so that a

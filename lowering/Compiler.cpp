@@ -4,6 +4,7 @@
 #include "dialects/Tessera/IR/Tessera.h"
 #include "lowering/Aot/Interface.h"
 #include "lowering/CodeGen/GpuTarget.h"
+#include "lowering/DeviceProgram.h"
 #include "lowering/Dump.h"
 #include "lowering/GPU/Compile.h"
 #include "lowering/GPU/Sim/Launches.h"
@@ -182,12 +183,15 @@ private:
   std::string programKey() {
     std::string text = options.fuse ? "fused\n" : "unfused\n";
     llvm::raw_string_ostream out(text);
-    module.print(out, OpPrintingFlags().enableDebugInfo(false).useLocalScope());
+    // A GPU's errors name lines.
+    module.print(
+        out,
+        OpPrintingFlags().enableDebugInfo(target.isDevice()).useLocalScope());
     return ObjectCache::keyFor(text, target);
   }
 
   std::shared_ptr<runtime::Executable> fromCache(const std::string &key) {
-    if (isObserved() || ir::StandIns::count() > 0)
+    if (isObserved() || ir::StandIns::count() > 0 || isEmulatedDriver())
       return nullptr;
     auto bytes = ObjectCache::instance().get("program", key);
     auto entry = bytes ? decodeProgram(*bytes) : std::nullopt;
@@ -198,6 +202,13 @@ private:
     for (const std::string &kernel : entry->kernelKeys)
       jobs.push_back(
           {kernel, "cached", [](MLIRContext &) { return failure(); }});
+    if (target.isDevice()) {
+      auto objects = compileKernelObjects(jobs, compile);
+      if (objects)
+        return makeDeviceExecutable(entry->plan, *objects, nullptr);
+      llvm::consumeError(objects.takeError());
+      return nullptr;
+    }
     auto kernels = compileKernels(jobs, compile);
     if (!kernels) { // A kernel is gone from the cache.
       llvm::consumeError(kernels.takeError());
@@ -217,6 +228,8 @@ private:
       return failure();
     limitSums(module, symbols);
     std::vector<KernelJob> jobs = kernelJobs(mainFunction(module), target);
+    if (target.isDevice())
+      return compileForDevice(key, jobs);
     auto kernels = compileKernels(jobs, compile);
     if (!kernels)
       return fail(kernels.takeError());
@@ -227,11 +240,41 @@ private:
     auto code = loadPlan(entry.plan, *kernels, target);
     if (!code)
       return fail(code.takeError());
+    remember(key, entry, jobs);
+    return makeExecutable(entry.plan, *code);
+  }
+
+  FailureOr<std::shared_ptr<runtime::Executable>>
+  compileForDevice(const std::string &key, ArrayRef<KernelJob> jobs) {
+    auto kernels = compileKernelObjects(jobs, compile);
+    if (!kernels)
+      return fail(kernels.takeError());
+    std::shared_ptr<void> emulated;
+    if (isEmulatedDriver()) {
+      auto code = addToEmulatedDriver(jobs, *kernels, compile);
+      if (!code)
+        return fail(code.takeError());
+      emulated = std::move(*code);
+    }
+    SmallVector<ArrayRef<LaunchInfo>> launches;
+    for (const KernelObject &kernel : *kernels)
+      launches.push_back(kernel.launches);
+    ProgramEntry entry{makePlan(mainFunction(module), launches), {}};
+    remember(key, entry, jobs);
+    return makeDeviceExecutable(entry.plan, *kernels, std::move(emulated));
+  }
+
+  /// Whether the kernels of a GPU are run by the emulator, as in tests.
+  bool isEmulatedDriver() const {
+    return target.isDevice() && runtime::cuda::Driver::instance().addKernel;
+  }
+
+  void remember(const std::string &key, ProgramEntry &entry,
+                ArrayRef<KernelJob> jobs) {
     for (const KernelJob &job : jobs)
       entry.kernelKeys.push_back(job.key);
     if (!isObserved() && ir::StandIns::count() == 0)
       ObjectCache::instance().put("program", key, encodeProgram(entry));
-    return makeExecutable(entry.plan, *code);
   }
 
   /// Runs the stages that remain up to `last`.
@@ -286,14 +329,31 @@ private:
 
   std::shared_ptr<runtime::Executable>
   makeExecutable(const Plan &plan, const CompiledPlan &code) {
-    func::FuncOp function = mainFunction(module);
     runtime::ExecutableInfo info;
-    info.name = "main";
     if (target.gpu)
       info.device = runtime::Device("sim:" + target.gpu->name.str());
     info.entry = reinterpret_cast<tessera_entry_fn>(code.entry);
-    info.arenaBytes = plan.arenaBytes;
     info.keepAlive = code.code;
+    return makeExecutable(plan, std::move(info));
+  }
+
+  std::shared_ptr<runtime::Executable>
+  makeDeviceExecutable(const Plan &plan, ArrayRef<KernelObject> kernels,
+                       std::shared_ptr<void> emulated) {
+    runtime::cuda::Gpu &gpu = runtime::cuda::Gpu::at(options.gpu);
+    runtime::ExecutableInfo info;
+    info.device = runtime::Device(gpu.str());
+    info.keepAlive = std::move(emulated);
+    info.program = std::make_shared<const runtime::cuda::Program>(
+        gpu, programCode(plan, kernels, target));
+    return makeExecutable(plan, std::move(info));
+  }
+
+  std::shared_ptr<runtime::Executable>
+  makeExecutable(const Plan &plan, runtime::ExecutableInfo info) {
+    func::FuncOp function = mainFunction(module);
+    info.name = "main";
+    info.arenaBytes = plan.arenaBytes;
     info.dumpFolder = dump.path();
     for (Type type : function.getArgumentTypes())
       info.inputs.push_back(bufferOf(type));

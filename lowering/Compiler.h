@@ -29,6 +29,8 @@ struct ProgramOptions {
   /// What to compile for; by default this machine's CPU (hostTarget()). Another
   /// target's code can be looked at, not loaded: it is for lowerTo().
   std::optional<TargetInfo> target;
+  /// The GPU that runs what is compiled for a GPU itself.
+  int gpu = 0;
   /// Fuses ops into kernels; without it each op is a kernel of its own, with
   /// the same results.
   bool fuse = true;
@@ -40,13 +42,15 @@ struct ProgramOptions {
   StageObserver observe;
 };
 
-/// Compiles the function `main` of a module for this machine's CPU. The module
+/// Compiles the function `main` of a module for this machine's CPU, an emulated
+/// GPU or a GPU. The module
 /// may be in any stage of a program: it runs through those that remain, ends in
 /// the plan stage, and gives the same bits from wherever it comes. On failure
 /// `error` says why: the module keeps the contract of no stage (stageOf()), or
 /// there is a bug of the compiler or of the machine, since a program in a stage
 /// can be compiled. Inputs of the executable are the function's arguments,
-/// outputs its results.
+/// outputs its results. What is wrong with a GPU is thrown, as
+/// cuda::DeviceError.
 mlir::FailureOr<std::shared_ptr<runtime::Executable>>
 compile(mlir::ModuleOp module, const ProgramOptions &options,
         std::string &error);

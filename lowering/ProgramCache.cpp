@@ -14,6 +14,7 @@ std::string encodeProgram(const ProgramEntry &entry) {
       buffers.push_back(json::Array{int64_t(ref.kind), ref.index, ref.offset});
     launches.push_back(json::Object{{"symbol", launch.symbol},
                                     {"tiles", launch.tiles},
+                                    {"place", launch.place},
                                     {"buffers", std::move(buffers)}});
   }
   json::Object program{{"arena", entry.plan.arenaBytes},
@@ -44,10 +45,12 @@ static bool decode(const json::Value &value, PlanLaunch &launch) {
     return false;
   auto symbol = object->getString("symbol");
   auto tiles = object->getInteger("tiles");
+  auto place = object->getString("place");
   const json::Array *buffers = object->getArray("buffers");
-  if (!symbol || !tiles || !buffers)
+  if (!symbol || !tiles || !place || !buffers)
     return false;
   launch.symbol = symbol->str();
+  launch.place = place->str();
   launch.tiles = *tiles;
   launch.buffers.resize(buffers->size());
   return all_of(zip(*buffers, launch.buffers), [](auto pair) {

@@ -5,6 +5,8 @@
 #include "runtime/FloatEnv.h"
 #include "runtime/Host.h"
 #include "runtime/Profiler.h"
+#include "runtime/cuda/Program.h"
+#include "runtime/cuda/Staging.h"
 #include "runtime/sim/Session.h"
 
 #include <cstring>
@@ -32,6 +34,10 @@ public:
 private:
   const size_t bytes;
 };
+
+cuda::DevicePointer onGpu(const Storage &storage) {
+  return reinterpret_cast<cuda::DevicePointer>(storage.data());
+}
 
 std::string typeText(DType dtype, std::span<const int64_t> shape) {
   std::string text = std::string(nameOf(dtype)) + "[";
@@ -81,7 +87,7 @@ size_t ExecutableInfo::arenaBytesAt(const int64_t *dims) const {
 }
 
 Executable::Executable(ExecutableInfo info) : theInfo(std::move(info)) {
-  if (!theInfo.entry)
+  if (!theInfo.entry && !theInfo.program)
     fail("it has no code");
   std::vector<bool> taken(theInfo.inputs.size());
   for (const BufferInfo &output : theInfo.outputs) {
@@ -185,13 +191,55 @@ void Executable::align(std::span<Storage> inputs) const {
     if (reinterpret_cast<uintptr_t>(input.data()) % Allocator::kAlignment == 0)
       continue;
     Storage copy = Storage::allocate(input.bytes(), theInfo.device);
-    std::memcpy(copy.data(), input.data(), input.bytes());
+    if (theInfo.program)
+      theInfo.program->gpu().stream().copy(onGpu(copy), onGpu(input),
+                                           input.bytes());
+    else
+      std::memcpy(copy.data(), input.data(), input.bytes());
     input = std::move(copy);
   }
 }
 
+// Inputs in the host's memory, mostly numbers: small ones go in one copy.
+void Executable::upload(std::span<Storage> inputs) const {
+  constexpr size_t kSmall = 4096, kAlignment = cuda::Allocator::kAlignment;
+  auto place = [](size_t bytes) {
+    return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+  };
+  auto isSmall = [&](size_t i) {
+    bool isOverwritten = false;
+    for (const BufferInfo &output : theInfo.outputs)
+      isOverwritten |= output.aliasOf == int(i);
+    return inputs[i].device().isHostMemory() && inputs[i].bytes() <= kSmall &&
+           !isOverwritten;
+  };
+  std::vector<char> together;
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (!isSmall(i)) {
+      inputs[i] = inputs[i].on(theInfo.device);
+    } else if (inputs[i].bytes() > 0) {
+      auto *bytes = static_cast<const char *>(inputs[i].data());
+      together.insert(together.end(), bytes, bytes + inputs[i].bytes());
+      together.resize(place(together.size()));
+    }
+  if (together.empty())
+    return;
+  Storage all = Storage::allocate(together.size(), theInfo.device);
+  cuda::Gpu &gpu = theInfo.program->gpu();
+  gpu.staging().upload(onGpu(all), together.data(), together.size(),
+                       gpu.stream());
+  size_t offset = 0;
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (isSmall(i)) {
+      size_t bytes = inputs[i].bytes();
+      inputs[i] = Storage::view(all, offset, bytes);
+      offset += place(bytes);
+    }
+}
+
 void Executable::bind(std::span<Storage> inputs, std::span<Storage> outputs,
-                      const int64_t *dims, void **buffers) const {
+                      const int64_t *dims, void **buffers,
+                      std::vector<cuda::Copy> &copies) const {
   for (size_t i = 0; i < inputs.size(); ++i)
     buffers[i] = inputs[i].data();
   for (size_t i = 0; i < outputs.size(); ++i) {
@@ -201,8 +249,12 @@ void Executable::bind(std::span<Storage> inputs, std::span<Storage> outputs,
       if (!outputs[i])
         outputs[i] = std::move(inputs[source]);
       else if (size_t bytes = bytesOf(info, dims);
-               bytes && outputs[i].data() != buffers[source])
-        std::memcpy(outputs[i].data(), buffers[source], bytes);
+               bytes && outputs[i].data() != buffers[source]) {
+        if (theInfo.program)
+          copies.push_back({onGpu(outputs[i]), onGpu(inputs[source]), bytes});
+        else
+          std::memcpy(outputs[i].data(), buffers[source], bytes);
+      }
       buffers[source] = outputs[i].data();
     }
     buffers[inputs.size() + i] = outputs[i].data();
@@ -241,11 +293,21 @@ Status Executable::run(std::span<Storage> inputs, std::span<Storage> outputs,
   if (isSymbolic)
     checkDims(dims);
   checkInputs(inputs, dims);
-  if (theInfo.device.kind() == DeviceKind::Sim)
+  if (theInfo.program)
+    upload(inputs);
+  if (theInfo.device.kind() == DeviceKind::Sim || theInfo.program)
     align(inputs);
   provideOutputs(inputs, outputs, dims);
-  Arena arena(isSymbolic ? theInfo.arenaBytesAt(dims) : theInfo.arenaBytes);
-  bind(inputs, outputs, dims, buffers);
+  const size_t arenaBytes =
+      isSymbolic ? theInfo.arenaBytesAt(dims) : theInfo.arenaBytes;
+  std::vector<cuda::Copy> copies;
+  if (theInfo.program) {
+    bind(inputs, outputs, dims, buffers, copies);
+    theInfo.program->run(buffers, dims, arenaBytes, copies);
+    return {};
+  }
+  Arena arena(arenaBytes);
+  bind(inputs, outputs, dims, buffers, copies);
 
   tessera_status raw = {-1, {}};
   Status status;

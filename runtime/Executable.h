@@ -14,6 +14,11 @@
 
 namespace tessera::runtime {
 
+namespace cuda {
+class Program;
+struct Copy;
+} // namespace cuda
+
 // What an executable expects of one input or output.
 struct BufferInfo {
   DType dtype = DType::f32;
@@ -40,6 +45,8 @@ struct ExecutableInfo {
   std::string name; // for the profile and for errors
   Device device = {};
   tessera_entry_fn entry = nullptr;
+  // In place of an entry, for a GPU.
+  std::shared_ptr<const cuda::Program> program = {};
   size_t arenaBytes = 0;
   std::vector<BufferInfo> inputs, outputs;
   std::shared_ptr<void> keepAlive; // holds the code of `entry`
@@ -80,7 +87,10 @@ public:
   // storage if the handle in `inputs` is the last one, and that handle is then
   // empty; else it gets a copy. `dims` are the symbolic dimensions, or null.
   // Throws std::invalid_argument for wrong counts or sizes, OutOfMemoryError,
-  // and sim::Fault if a check of the emulator finds something.
+  // sim::Fault if a check of the emulator finds something, and, for a GPU,
+  // cuda::DeviceError. For a GPU, inputs may be in the host's memory, of which
+  // copies are made; the call returns before it is computed, and what a kernel
+  // does wrong is thrown by a later one.
   // After a status that is not ok the outputs hold no defined values.
   Status run(std::span<Storage> inputs, std::span<Storage> outputs,
              int threads = 0, const int64_t *dims = nullptr) const;
@@ -96,7 +106,9 @@ private:
                       std::span<Storage> outputs, const int64_t *dims) const;
   void align(std::span<Storage> inputs) const;
   void bind(std::span<Storage> inputs, std::span<Storage> outputs,
-            const int64_t *dims, void **buffers) const;
+            const int64_t *dims, void **buffers,
+            std::vector<cuda::Copy> &copies) const;
+  void upload(std::span<Storage> inputs) const;
   int call(void *const *buffers, const int64_t *dims, void *arena,
            tessera_status *status, int threads) const;
   [[noreturn]] void fail(const std::string &what) const;

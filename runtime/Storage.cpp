@@ -2,6 +2,8 @@
 #include "runtime/Storage.h"
 
 #include "runtime/Allocator.h"
+#include "runtime/cuda/Allocator.h"
+#include "runtime/cuda/Staging.h"
 
 #include <memory>
 #include <stdexcept>
@@ -18,9 +20,14 @@ constexpr size_t kMaxTogether = 1024;
 
 Storage Storage::allocate(size_t bytes, Device device) {
   static_assert(sizeof(Buffer) == Allocator::kAlignment);
-  if (!device.isHostMemory())
-    throw std::invalid_argument("memory of " + device.str() +
-                                " cannot be allocated on the host");
+  if (!device.isHostMemory()) {
+    cuda::Gpu &gpu = cuda::Gpu::at(device.ordinal());
+    std::unique_ptr<Buffer> buffer(
+        new Buffer{nullptr, bytes, device, Origin::Owned});
+    buffer->data =
+        reinterpret_cast<void *>(gpu.allocator().allocate(bytes, gpu.stream()));
+    return Storage(buffer.release());
+  }
   Allocator &host = Allocator::host();
   if (bytes <= kMaxTogether) {
     void *block = host.allocate(sizeof(Buffer) + bytes);
@@ -63,6 +70,32 @@ Storage Storage::view(const Storage &parent, size_t offset, size_t bytes) {
   return Storage(buffer);
 }
 
+Storage Storage::on(Device device) const {
+  Device here = this->device();
+  bool isHere =
+      here == device || (here.isHostMemory() && device.isHostMemory());
+  if (!buffer || isHere)
+    return *this;
+  Storage copy = allocate(bytes(), device);
+  if (bytes() == 0)
+    return copy;
+  auto onGpu = [](const Storage &storage) {
+    return reinterpret_cast<cuda::DevicePointer>(storage.data());
+  };
+  if (here.isHostMemory()) {
+    cuda::Gpu &gpu = cuda::Gpu::at(device.ordinal());
+    gpu.staging().upload(onGpu(copy), data(), bytes(), gpu.stream());
+    return copy;
+  }
+  cuda::Gpu &gpu = cuda::Gpu::at(here.ordinal());
+  if (device.isHostMemory())
+    gpu.staging().download(copy.data(), onGpu(*this), bytes(), gpu.stream());
+  else
+    gpu.stream().copyTo(cuda::Gpu::at(device.ordinal()).stream(), onGpu(copy),
+                        onGpu(*this), bytes());
+  return copy;
+}
+
 bool Storage::isUnique() const {
   // Acquire: what other handles did with the bytes has happened before they
   // went, so the bytes may be overwritten now.
@@ -80,6 +113,13 @@ bool Storage::canDonate() const {
 }
 
 void Storage::destroy(Buffer *b) {
+  if (b->origin == Origin::Owned && !b->device.isHostMemory()) {
+    cuda::Gpu::at(b->device.ordinal())
+        .allocator()
+        .deallocate(reinterpret_cast<cuda::DevicePointer>(b->data));
+    delete b;
+    return;
+  }
   if (b->origin == Origin::Owned && b->bytes <= kMaxTogether) {
     Allocator::host().deallocate(b, sizeof(Buffer) + b->bytes);
     return; // the record has no parent and nothing to release

@@ -19,8 +19,8 @@ public:
   // No buffer.
   Storage() = default;
 
-  // New bytes, 64-byte aligned, not initialised. Throws OutOfMemoryError, and
-  // std::invalid_argument for a device whose memory is not the host's.
+  // New bytes, 64-byte aligned, not initialised: of the host, or of a GPU for
+  // its default stream. Throws OutOfMemoryError and cuda::DeviceError.
   static Storage allocate(size_t bytes, Device device = {});
 
   // Someone else's bytes. `release` is called once, when the last handle goes,
@@ -45,6 +45,14 @@ public:
   void *data() const { return buffer ? buffer->data : nullptr; }
   size_t bytes() const { return buffer ? buffer->bytes : 0; }
   Device device() const { return buffer ? buffer->device : Device(); }
+
+  // The same bytes as memory of that device, as far as who can reach it goes:
+  // this storage if they are there, else a copy. A copy from a GPU waits for
+  // it; one to a GPU has read the bytes when this returns. Throws as allocate()
+  // does.
+  Storage on(Device device) const;
+  // Those bytes in the memory of the host.
+  Storage onHost() const { return on(Device()); }
 
   // Whether this is the only handle: no other, and no view, sees the bytes.
   bool isUnique() const;

@@ -197,6 +197,11 @@ Expected<TargetInfo> gpuTargetFor(StringRef name) {
   return info;
 }
 
+Expected<TargetInfo> gpuTargetRunningOn(StringRef arch) {
+  const GpuTarget *nearest = nearestBelow(capabilityIn(arch));
+  return gpuTargetFor(nearest ? StringRef(nearest->name) : arch);
+}
+
 Occupancy occupancyOf(const GpuTarget &gpu, int threadsPerBlock,
                       int registersPerThread, int64_t sharedPerBlock) {
   // Registers are given out to whole warps, 256 at a time; each quarter of the

@@ -46,6 +46,10 @@ bool isGpuName(llvm::StringRef name);
 /// there are and names the one whose code runs on it.
 llvm::Expected<TargetInfo> gpuTargetFor(llvm::StringRef name);
 
+/// The target whose code runs on a GPU of this architecture, which may be newer
+/// than any that there is code for.
+llvm::Expected<TargetInfo> gpuTargetRunningOn(llvm::StringRef arch);
+
 /// How many blocks of a kernel one multiprocessor holds at once.
 struct Occupancy {
   int blocks = 0; ///< 0 if a block does not fit at all.

@@ -33,6 +33,8 @@ std::optional<DeviceError> findFunctions(void *library, Driver &driver) {
                        ": it is too old. Install one of CUDA 12.0 or later");
   TESSERA_CUDA_FUNCTIONS(X)
 #undef X
+  driver.addKernel = reinterpret_cast<decltype(driver.addKernel)>(
+      dlsym(library, "tesseraAddKernel"));
   return std::nullopt;
 }
 

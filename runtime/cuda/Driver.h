@@ -2,6 +2,8 @@
 // used here, declared without a CUDA header.
 #pragma once
 
+#include "runtime/HostAbi.h"
+
 #include <cstddef>
 #include <cstdint>
 
@@ -202,6 +204,11 @@ struct Driver {
   TESSERA_CUDA_FUNCTIONS(X)
 #undef X
   int version = 0; // 12040 is CUDA 12.4
+
+  // Of a library that stands for a driver where there is no GPU, under the name
+  // tesseraAddKernel: it takes a kernel as a function that runs its blocks on
+  // the emulator. Null in a driver.
+  void (*addKernel)(const char *symbol, tessera_kernel_fn code) = nullptr;
 
   // Loads libcuda.so.1, or the library that TESSERA_CUDA_DRIVER names, once a
   // process. Throws DeviceError, each time, if there is none, if it is too old,

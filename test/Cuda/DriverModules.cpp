@@ -212,4 +212,12 @@ Result cuLaunchKernel(FunctionHandle function, unsigned gridX, unsigned gridY,
   return Result::Success;
 }
 
+// Kernels of programs, as functions that run on the emulator: see
+// runtime/cuda/Driver.h.
+void tesseraAddKernel(const char *symbol, tessera_kernel_fn code) {
+  World &world = World::instance();
+  std::lock_guard guard(world.mutex);
+  world.kernels[symbol] = code;
+}
+
 } // extern "C"

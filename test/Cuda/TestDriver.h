@@ -38,7 +38,8 @@ struct TestLaunch {
 void resetDriver(std::vector<TestDevice> devices = {{}}, int version = 13000);
 
 // Called for each launch, when it is its turn on the GPU. It returns success,
-// or what the GPU fails with.
+// or what the GPU fails with. Without a hook, kernels that were given to
+// tesseraAddKernel() run on the emulator, and others do nothing.
 void onLaunch(std::function<Result(const TestLaunch &)> hook);
 
 // The next `times` calls of this function ("cuMemAlloc_v2") after `skip` more

@@ -118,6 +118,8 @@ struct World {
   };
   std::map<std::string, Failure> failures;
   std::function<Result(const TestLaunch &)> hook;
+  // Compiled for the emulator, by name; they outlive resetDriver().
+  std::map<std::string, tessera_kernel_fn> kernels;
   Clock host; // what the host knows to be done
 
   static World &instance();
