@@ -23,6 +23,8 @@ GemmSource::GemmSource(GemmBlock &block, unsigned number, GemmInput input,
   firstLine = number == 0 ? block.firstRow : block.firstColumn;
   if (isComputed())
     return;
+  assert(depth * extent % (lanes * block.threads) == 0 &&
+         "every thread has as many accesses");
   for (int64_t i = 0; i < (kInnermost ? accesses() : 1); ++i)
     linesInMemory.push_back(lineInMemory(i));
 }

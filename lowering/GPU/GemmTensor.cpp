@@ -457,8 +457,8 @@ struct Choice {
 constexpr Choice kTiles[] = {{{128, 128, 64, 32}, 1},
                              {{64, 64, 32, 32}, 0.6},
                              {{32, 32, 16, 16}, 0.25},
-                             {{16, 64, 16, 16}, 0.25},
-                             {{64, 16, 16, 16}, 0.25}};
+                             {{16, 64, 16, 32}, 0.25},
+                             {{64, 16, 32, 16}, 0.25}};
 
 /// As many as there is room for beside a second block, up to four.
 int64_t stagesOf(const WarpTile &tile, const GpuTarget &target) {

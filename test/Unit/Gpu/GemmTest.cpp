@@ -244,6 +244,13 @@ TEST_P(Layouts, largeTiles) {
   check<float>({sizes(1270, 1280, 20)});
 }
 
+TEST_P(Layouts, thinTiles) {
+  check<float>({sizes(13, 4200, 20)});
+  check<float>({sizes(4200, 13, 18)});
+  check<double>({sizes(12, 4200, 20)});
+  check<double>({sizes(4200, 14, 18)});
+}
+
 TEST(GpuGemm, largeTilesOfF64) { check<double>({sizes(1000, 900, 18)}); }
 
 TEST_P(Layouts, symbols) {

@@ -144,9 +144,15 @@ TEST_P(TensorCores, edges) {
   check(sizes(5, 64, 8), kBF16);
 }
 
+TEST_P(TensorCores, thinTiles) {
+  check(sizes(16, 8200, 40), kBF16);
+  check(sizes(8200, 13, 40), kBF16);
+}
+
 TEST_P(TensorCores, withoutAsynchronousCopies) {
   check(sizes(40, 72, 72), kF16, "sm_75");
   check(sizes(9, 31, 33), kF16, "sm_75");
+  check(sizes(24, 31, 40), kBF16, "sm_75"); // By multiply-adds.
 }
 
 TEST_P(TensorCores, computedOperands) {
