@@ -96,8 +96,9 @@ defm rtol : Value<"rtol", "X", [Run],
 defm atol : Value<"atol", "X", [Run],
   "By how much numbers may differ in any case; 1e-8 by default">;
 defm device : Value<"device", "NAME", [Run, Bench],
-  "Where to compute: cpu (the default) or reference, the slow interpreter",
-  "cpu,reference">;
+  "Where to compute: cpu (the default), reference, the slow interpreter, "
+  "cuda:0, a GPU, or sim:sm_90, an emulated one",
+  "cpu,reference,cuda:0,sim:sm_90">;
 defm seed : Value<"seed", "N", [Run, Bench],
   "Of the random inputs; 0 by default">;
 defm repeat : Value<"repeat", "N", [Bench],

@@ -1,9 +1,12 @@
 // Values in and out, and the calls between.
 #include "tools/tessera/Tensors.h"
 #include "frontend/io/Npy.h"
+#include "lowering/CodeGen/GpuTarget.h"
 #include "lowering/Compiler.h"
+#include "lowering/GPU/Sim/Launches.h"
 #include "lowering/Reference/Interpreter.h"
 #include "mlir/IR/Diagnostics.h"
+#include "runtime/cuda/Stream.h"
 #include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
@@ -171,10 +174,43 @@ std::vector<Storage> argumentValues(Program &program,
 
 //===-- Calls --===//
 
+static runtime::Device deviceOf(const Arguments &arguments) {
+  try {
+    return runtime::Device(arguments.text(OPT_device, "cpu"));
+  } catch (const std::invalid_argument &error) {
+    failUsage("--device: " + Twine(error.what()));
+  }
+}
+
+std::optional<TargetInfo> Runner::target() {
+  auto checked = [](Expected<TargetInfo> target) {
+    if (!target)
+      fail(target.takeError());
+    return *target;
+  };
+  if (device.kind() == runtime::DeviceKind::Sim)
+    return checked(emulatedTargetFor(device.architecture()));
+  if (device.kind() == runtime::DeviceKind::Cuda)
+    return checked(gpuTargetRunningOn(
+        runtime::cuda::Gpu::at(device.ordinal()).info().arch));
+  return std::nullopt;
+}
+
+std::vector<Storage> Runner::place(ArrayRef<Storage> inputs) {
+  std::vector<Storage> placed;
+  for (const Storage &input : inputs)
+    placed.push_back(input.on(device));
+  return placed;
+}
+
+void Runner::wait() {
+  if (device.kind() == runtime::DeviceKind::Cuda)
+    runtime::cuda::Gpu::at(device.ordinal()).stream().synchronize();
+}
+
 Runner::Runner(Program &program, const Arguments &arguments)
-    : program(program),
-      isReference(arguments.oneOf(OPT_device, {"cpu", "reference"}) ==
-                  "reference"),
+    : program(program), device(deviceOf(arguments)),
+      isReference(device.kind() == runtime::DeviceKind::Reference),
       threads(int(arguments.integer(OPT_threads, 1, 1024, 0))) {
   if (isReference) { // it knows no kernels and no threads
     arguments.refuse({OPT_no_fuse, OPT_threads, OPT_dump_to},
@@ -185,6 +221,8 @@ Runner::Runner(Program &program, const Arguments &arguments)
   options.fuse = isFusing(arguments);
   options.threads = threads;
   options.dump = dumpFolder(arguments);
+  options.target = target();
+  options.gpu = device.ordinal();
   std::string error;
   auto compiled = compile(program.module(), options, error);
   if (failed(compiled))
