@@ -1,11 +1,13 @@
 // Values in and out, and the calls between.
 #include "tools/tessera/Tensors.h"
 #include "frontend/io/Npy.h"
+#include "lowering/CodeGen/GpuTarget.h"
 #include "lowering/Compiler.h"
 #include "lowering/GPU/Sim/Launches.h"
 #include "lowering/Reference/Interpreter.h"
 #include "mlir/IR/Diagnostics.h"
-#include "runtime/sim/Session.h"
+#include "runtime/cuda/Stream.h"
+#include "runtime/sim/Launch.h"
 #include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
@@ -175,24 +177,15 @@ std::vector<Storage> argumentValues(Program &program,
 //===-- Calls --===//
 
 static runtime::Device deviceOf(const Arguments &arguments) {
-  std::string name = arguments.text(OPT_device, "cpu");
   try {
-    runtime::Device device(name);
-    if (device.isHostMemory())
-      return device;
-    failUsage("--device is '" + name +
-              "': there is no code to run on it; sim:sm_90 runs the same "
-              "kernels in an emulator");
-  } catch (const std::invalid_argument &) {
-    failUsage("--device is '" + name +
-              "', and not cpu, reference or an emulated GPU such as "
-              "sim:sm_90");
+    return runtime::Device(arguments.text(OPT_device, "cpu"));
+  } catch (const std::invalid_argument &error) {
+    failUsage("--device: " + Twine(error.what()));
   }
 }
 
-/// The emulated GPU, with the checks that are asked for.
-static TargetInfo emulatedTarget(const runtime::Device &device,
-                                 const Arguments &arguments) {
+/// What the emulator is to look for.
+static void chooseChecks(const Arguments &arguments) {
   if (arguments.has(OPT_sim_check))
     setenv("TESSERA_SIM_CHECK", arguments.text(OPT_sim_check).c_str(), 1);
   try {
@@ -201,19 +194,46 @@ static TargetInfo emulatedTarget(const runtime::Device &device,
   } catch (const std::invalid_argument &error) {
     failUsage(error.what());
   }
-  auto target = emulatedTargetFor(device.architecture());
-  if (!target)
-    failUsage("--device: " + toString(target.takeError()));
-  return *target;
+}
+
+std::optional<TargetInfo> Runner::target() {
+  auto checked = [](Expected<TargetInfo> target) {
+    if (!target)
+      fail(target.takeError());
+    return *target;
+  };
+  if (device.kind() == runtime::DeviceKind::Sim) {
+    auto emulated = emulatedTargetFor(device.architecture());
+    if (!emulated)
+      failUsage("--device: " + toString(emulated.takeError()));
+    return *emulated;
+  }
+  if (device.kind() == runtime::DeviceKind::Cuda)
+    return checked(gpuTargetRunningOn(
+        runtime::cuda::Gpu::at(device.ordinal()).info().arch));
+  return std::nullopt;
+}
+
+std::vector<Storage> Runner::place(ArrayRef<Storage> inputs) {
+  std::vector<Storage> placed;
+  for (const Storage &input : inputs)
+    placed.push_back(input.on(device));
+  return placed;
+}
+
+void Runner::wait() {
+  if (device.kind() == runtime::DeviceKind::Cuda)
+    runtime::cuda::Gpu::at(device.ordinal()).stream().synchronize();
 }
 
 Runner::Runner(Program &program, const Arguments &arguments)
-    : program(program),
+    : program(program), device(deviceOf(arguments)),
+      isReference(device.kind() == runtime::DeviceKind::Reference),
       threads(int(arguments.integer(OPT_threads, 1, 1024, 0))) {
-  runtime::Device device = deviceOf(arguments);
-  isReference = device.kind() == runtime::DeviceKind::Reference;
   if (device.kind() != runtime::DeviceKind::Sim)
     arguments.refuse({OPT_sim_check}, "without an emulated GPU");
+  else
+    chooseChecks(arguments);
   if (isReference) { // it knows no kernels and no threads
     arguments.refuse({OPT_no_fuse, OPT_threads, OPT_dump_to},
                      "with --device=reference");
@@ -223,8 +243,8 @@ Runner::Runner(Program &program, const Arguments &arguments)
   options.fuse = isFusing(arguments);
   options.threads = threads;
   options.dump = dumpFolder(arguments);
-  if (device.kind() == runtime::DeviceKind::Sim)
-    options.target = emulatedTarget(device, arguments);
+  options.target = target();
+  options.gpu = device.ordinal();
   std::string error;
   auto compiled = compile(program.module(), options, error);
   if (failed(compiled))
