@@ -7,7 +7,7 @@
 #include "lowering/Reference/Interpreter.h"
 #include "mlir/IR/Diagnostics.h"
 #include "runtime/cuda/Stream.h"
-#include "runtime/sim/Launch.h"
+#include "runtime/sim/Session.h"
 #include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
