@@ -246,6 +246,7 @@ private:
 
   FailureOr<std::shared_ptr<runtime::Executable>>
   compileForDevice(const std::string &key, ArrayRef<KernelJob> jobs) {
+    compile.machineCode = !isEmulatedDriver();
     auto kernels = compileKernelObjects(jobs, compile);
     if (!kernels)
       return fail(kernels.takeError());

@@ -25,8 +25,10 @@ int runBench(const Arguments &arguments) {
   auto start = Clock::now();
   Runner runner(program, arguments);
   double compile = secondsSince(start);
+  inputs = runner.place(inputs);
   start = Clock::now();
   runner.run(inputs);
+  runner.wait();
   double first = secondsSince(start);
   int64_t repeats = arguments.integer(
       OPT_repeat, 1, 1'000'000'000,
@@ -36,6 +38,7 @@ int runBench(const Arguments &arguments) {
   for (int64_t i = 0; i < repeats; ++i) {
     start = Clock::now();
     runner.run(inputs);
+    runner.wait();
     times.push_back(secondsSince(start));
   }
   std::sort(times.begin(), times.end());

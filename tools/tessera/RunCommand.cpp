@@ -45,6 +45,8 @@ int runRun(const Arguments &arguments) {
   std::vector<runtime::Storage> inputs = argumentValues(program, arguments);
   std::vector<runtime::Storage> results =
       Runner(program, arguments).run(inputs);
+  for (runtime::Storage &result : results)
+    result = result.onHost();
   int code = kOk;
   for (auto [i, port] : enumerate(program.interface().results)) {
     if (auto file = outputs.find(i); file != outputs.end())

@@ -1,10 +1,12 @@
 // Values in and out, and the calls between.
 #include "tools/tessera/Tensors.h"
 #include "frontend/io/Npy.h"
+#include "lowering/CodeGen/GpuTarget.h"
 #include "lowering/Compiler.h"
 #include "lowering/GPU/Sim/Launches.h"
 #include "lowering/Reference/Interpreter.h"
 #include "mlir/IR/Diagnostics.h"
+#include "runtime/cuda/Stream.h"
 #include "runtime/sim/Session.h"
 #include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/StringExtras.h"
@@ -177,16 +179,11 @@ std::vector<Storage> argumentValues(Program &program,
 static runtime::Device deviceOf(const Arguments &arguments) {
   std::string name = arguments.text(OPT_device, "cpu");
   try {
-    runtime::Device device(name);
-    if (device.isHostMemory())
-      return device;
-    failUsage("--device is '" + name +
-              "': there is no code to run on it; sim:sm_90 runs the same "
-              "kernels in an emulator");
+    return runtime::Device(name);
   } catch (const std::invalid_argument &) {
     failUsage("--device is '" + name +
-              "', and not cpu, reference or an emulated GPU such as "
-              "sim:sm_90");
+              "', and not cpu, reference, a GPU such as cuda:0 or an emulated "
+              "one such as sim:sm_90");
   }
 }
 
@@ -207,10 +204,18 @@ static TargetInfo emulatedTarget(const runtime::Device &device,
   return *target;
 }
 
+/// The architecture of a GPU.
+static TargetInfo gpuTarget(const runtime::Device &device) {
+  auto target =
+      gpuTargetRunningOn(runtime::cuda::Gpu::at(device.ordinal()).info().arch);
+  if (!target)
+    fail(target.takeError());
+  return *target;
+}
+
 Runner::Runner(Program &program, const Arguments &arguments)
-    : program(program),
+    : program(program), device(deviceOf(arguments)),
       threads(int(arguments.integer(OPT_threads, 1, 1024, 0))) {
-  runtime::Device device = deviceOf(arguments);
   isReference = device.kind() == runtime::DeviceKind::Reference;
   if (device.kind() != runtime::DeviceKind::Sim)
     arguments.refuse({OPT_sim_check}, "without an emulated GPU");
@@ -225,11 +230,27 @@ Runner::Runner(Program &program, const Arguments &arguments)
   options.dump = dumpFolder(arguments);
   if (device.kind() == runtime::DeviceKind::Sim)
     options.target = emulatedTarget(device, arguments);
+  if (device.kind() == runtime::DeviceKind::Cuda) {
+    options.target = gpuTarget(device);
+    options.gpu = device.ordinal();
+  }
   std::string error;
   auto compiled = compile(program.module(), options, error);
   if (failed(compiled))
     failCompilation(error);
   executable = std::move(*compiled);
+}
+
+std::vector<Storage> Runner::place(ArrayRef<Storage> inputs) {
+  std::vector<Storage> placed;
+  for (const Storage &input : inputs)
+    placed.push_back(input.on(device));
+  return placed;
+}
+
+void Runner::wait() {
+  if (device.kind() == runtime::DeviceKind::Cuda)
+    runtime::cuda::Gpu::at(device.ordinal()).stream().synchronize();
 }
 
 std::vector<Storage> Runner::run(ArrayRef<Storage> inputs) {

@@ -14,16 +14,20 @@ namespace tessera::tool {
 std::vector<runtime::Storage> argumentValues(Program &program,
                                              const Arguments &arguments);
 
-/// A program that is ready to be called, on the CPU, by the interpreter or on
-/// an emulated GPU.
+/// A program that is ready to be called where --device says.
 class Runner {
 public:
   Runner(Program &program, const Arguments &arguments);
-  /// One value for each result.
+  /// The values in the memory that a call reads them from.
+  std::vector<runtime::Storage> place(llvm::ArrayRef<runtime::Storage> inputs);
+  /// One value for each result, where it was computed; a GPU may not be done.
   std::vector<runtime::Storage> run(llvm::ArrayRef<runtime::Storage> inputs);
+  /// Returns when the device is done.
+  void wait();
 
 private:
   Program &program;
+  runtime::Device device;
   bool isReference;
   int threads;
   std::shared_ptr<runtime::Executable> executable;

@@ -1,0 +1,84 @@
+// Training on a GPU: the same bits as on the CPU.
+#include "test/Cuda/Programs/Support.h"
+
+namespace tessera::test {
+
+namespace {
+
+struct Mlp : nn::Module {
+  nn::Linear a{17, 33}, b{33, 5};
+  Tensor operator()(Tensor x) { return b(tanh(a(x))); }
+  TESSERA_TREE(Mlp, a, b)
+};
+
+/// Trains on a device, and gives the losses and the weights.
+std::vector<float> train(const Device &device, bool compiled) {
+  set_default_device(device);
+  random::seed(3);
+  Tensor x = random::normal(random::key(5), {12, 17}), y = arange(12) % 5;
+  Mlp model;
+  optim::Adam adam({.lr = 1e-2f});
+  auto step = [&](Tensor x, Tensor y) {
+    auto [loss, grads] =
+        value_and_grad([&](Mlp &m) { return cross_entropy(m(x), y); })(model);
+    adam.step(model, grads);
+    return loss;
+  };
+  auto program = jit(step);
+  std::vector<float> values;
+  for (int i = 0; i < 4; ++i)
+    values.push_back((compiled ? program(x, y) : step(x, y)).item<float>());
+  for (auto &[name, weight] : model.state_dict())
+    for (float value : weight.to_vector<float>())
+      values.push_back(value);
+  EXPECT_EQ(model.state_dict().begin()->second.device(), device);
+  return values;
+}
+
+TEST_F(CudaProgramTest, trainingGivesTheBitsOfTheCpu) {
+  std::vector<float> expected = train(Device(), true);
+  EXPECT_EQ(train(kCuda, true), expected);
+  EXPECT_EQ(train(kCuda, false), expected);
+}
+
+TEST_F(CudaProgramTest, aCallIsOneGraphThatIsRecordedOnce) {
+  set_default_device(kCuda);
+  auto program = jit([](Tensor x) { return softmax(x * 2.f, -1) + mean(x); });
+  Tensor x = random::normal(random::key(1), {8, 9});
+  program(x).eval();
+  size_t recorded = callsOf("cuGraphInstantiateWithFlags"),
+         launched = callsOf("cuGraphLaunch");
+  for (int i = 0; i < 5; ++i)
+    x = program(x);
+  EXPECT_EQ(callsOf("cuGraphInstantiateWithFlags"), recorded);
+  EXPECT_EQ(callsOf("cuGraphLaunch"), launched + 5);
+  EXPECT_EQ(callsOf("cuLaunchKernel"), 0u);
+  x.to_vector<float>();
+}
+
+TEST_F(CudaProgramTest, oneSymbolicProgramForAllBatches) {
+  auto f = [](Tensor x) { return softmax(x * 2.f, -1) + mean(x); };
+  auto program = jit(f, {.symbolic = true});
+  for (int64_t batch : {3, 1, 40}) {
+    Tensor x = random::normal(random::key(7), {batch, 21});
+    Tensor actual = program(x.to(kCuda));
+    EXPECT_EQ(actual.device(), kCuda);
+    EXPECT_EQ(actual.to_vector<float>(), f(x).to_vector<float>());
+  }
+}
+
+TEST_F(CudaProgramTest, aDonatedArgumentsMemoryIsTaken) {
+  set_default_device(kCuda);
+  auto program = jit([](Tensor x) { return x * 3.f; }, {.donate = {0}});
+  Tensor x = ones({1000});
+  x.eval();
+  size_t before = memory_stats(kCuda).in_use;
+  Tensor y = program(x);
+  EXPECT_EQ(memory_stats(kCuda).in_use, before);
+  EXPECT_THROW(x.to_vector<float>(), Error);
+  EXPECT_EQ(y.to_vector<float>(), std::vector<float>(1000, 3.f));
+}
+
+} // namespace
+
+} // namespace tessera::test
