@@ -225,17 +225,21 @@ Operation fillOperation(World &world, uintptr_t to, unsigned char value,
   return operation;
 }
 
+void World::setDevices(std::vector<TestDevice> anew) {
+  devices = std::move(anew);
+  contexts.clear();
+  for (size_t i = 0; i < devices.size(); ++i) {
+    contexts.push_back(std::make_unique<CUctx_st>());
+    contexts.back()->device = int(i);
+  }
+  allocated.assign(devices.size(), 0);
+}
+
 void resetDriver(std::vector<TestDevice> devices, int version) {
   World &world = World::instance();
   std::lock_guard guard(world.mutex);
-  world.devices = std::move(devices);
+  world.setDevices(std::move(devices));
   world.version = version;
-  world.contexts.clear();
-  for (size_t i = 0; i < world.devices.size(); ++i) {
-    world.contexts.push_back(std::make_unique<CUctx_st>());
-    world.contexts.back()->device = int(i);
-  }
-  world.allocated.assign(world.devices.size(), 0);
   world.blocks.clear();
   deleteAll(world.streams);
   deleteAll(world.endedStreams);

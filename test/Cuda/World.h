@@ -124,6 +124,9 @@ struct World {
 
   static World &instance();
 
+  World() { setDevices({{}}); }
+  void setDevices(std::vector<TestDevice> devices);
+
   void fault(const std::string &text);
 
   // The block that the range lies in, alive; else null, after a fault.

@@ -79,6 +79,7 @@ private:
         .Case(".a", "lib")
         .Case(".so", "so")
         .Case(".h", "header")
+        .Case(".o", "obj")
         .Case(".ptx", "ptx")
         .Case(".cubin", "cubin")
         .Default(isForGpu() ? "ptx" : "obj");
