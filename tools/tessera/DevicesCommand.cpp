@@ -3,7 +3,6 @@
 #include "runtime/cuda/Allocator.h"
 #include "tools/tessera/Options.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 #include <thread>
@@ -63,14 +62,6 @@ static std::string describe(const runtime::cuda::GpuInfo &info) {
          std::to_string(info.multiprocessors) + " multiprocessors";
 }
 
-static std::string otherArchitectures() {
-  std::vector<std::string> names;
-  for (const GpuTarget &gpu : gpuTargets())
-    if (gpu.name != "sm_90")
-      names.push_back(gpu.name.str());
-  return join(names, ", ");
-}
-
 int runDevices(const Arguments &arguments) {
   arguments.noFile();
   Expected<TargetInfo> host = hostTargetOrError();
@@ -86,20 +77,29 @@ int runDevices(const Arguments &arguments) {
                      {"l1", host->l1},
                      {"l2", host->l2},
                      {"l3", host->l3}};
-    json::Array devices{std::move(cpu), json::Object{{"name", "reference"}}};
+    json::Array emulated;
+    for (const GpuTarget &gpu : gpuTargets())
+      emulated.push_back(gpu.name);
+    json::Array devices{
+        std::move(cpu), json::Object{{"name", "reference"}},
+        json::Object{{"name", "sim"}, {"architectures", std::move(emulated)}}};
     for (const GpuLine &gpu : gpus())
       devices.push_back(jsonOf(gpu));
     outs() << json::Value(std::move(devices)) << "\n";
     return kOk;
   }
-  outs()
-      << "cpu        " << host->cpu << ", " << threads << " threads, "
-      << host->vectorBits << "-bit vectors" << (host->hasFMA ? ", FMA" : "")
-      << ", caches of " << (host->l1 >> 10) << " KiB, " << (host->l2 >> 10)
-      << " KiB and " << (host->l3 >> 20)
-      << " MiB\nreference  the interpreter: slow, for comparison\nsim:sm_90  "
-         "a GPU on the emulator: slow, with checks; also of "
-      << otherArchitectures() << "\n";
+  outs() << "cpu        " << host->cpu << ", " << threads << " threads, "
+         << host->vectorBits << "-bit vectors" << (host->hasFMA ? ", FMA" : "")
+         << ", caches of " << (host->l1 >> 10) << " KiB, " << (host->l2 >> 10)
+         << " KiB and " << (host->l3 >> 20)
+         << " MiB\nreference  the interpreter: slow, for comparison\n"
+            "sim:ARCH   a GPU that is emulated: ARCH is "
+         << llvm::join(map_range(gpuTargets(),
+                                 [](const GpuTarget &gpu) {
+                                   return StringRef(gpu.name);
+                                 }),
+                       ", ")
+         << "\n";
   for (const GpuLine &gpu : gpus())
     outs() << left_justify(gpu.name, 11)
            << (gpu.why.empty() ? describe(gpu.info) : "none: " + gpu.why)

@@ -96,8 +96,8 @@ defm rtol : Value<"rtol", "X", [Run],
 defm atol : Value<"atol", "X", [Run],
   "By how much numbers may differ in any case; 1e-8 by default">;
 defm device : Value<"device", "NAME", [Run, Bench],
-  "Where to compute: cpu (the default), reference, the slow interpreter, "
-  "cuda:0, a GPU, or sim:sm_90, an emulated one",
+  "Where to compute: cpu (the default), reference, the slow interpreter, a GPU, "
+  "cuda:0, or one that is emulated, such as sim:sm_90",
   "cpu,reference,cuda:0,sim:sm_75,sim:sm_80,sim:sm_86,sim:sm_89,sim:sm_90,sim:sm_100,sim:sm_120">;
 defm sim_check : Value<"sim-check", "LIST", [Run, Bench],
   "What the emulator looks for: a list of race, bounds and init, or all, or "

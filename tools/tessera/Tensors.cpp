@@ -177,15 +177,19 @@ std::vector<Storage> argumentValues(Program &program,
 //===-- Calls --===//
 
 static runtime::Device deviceOf(const Arguments &arguments) {
+  std::string name = arguments.text(OPT_device, "cpu");
   try {
-    return runtime::Device(arguments.text(OPT_device, "cpu"));
-  } catch (const std::invalid_argument &error) {
-    failUsage("--device: " + Twine(error.what()));
+    return runtime::Device(name);
+  } catch (const std::invalid_argument &) {
+    failUsage("--device is '" + name +
+              "', and not cpu, reference, a GPU such as cuda:0 or an emulated "
+              "one such as sim:sm_90");
   }
 }
 
-/// What the emulator is to look for.
-static void chooseChecks(const Arguments &arguments) {
+/// The emulated GPU, with the checks that are asked for.
+static TargetInfo emulatedTarget(const runtime::Device &device,
+                                 const Arguments &arguments) {
   if (arguments.has(OPT_sim_check))
     setenv("TESSERA_SIM_CHECK", arguments.text(OPT_sim_check).c_str(), 1);
   try {
@@ -194,24 +198,47 @@ static void chooseChecks(const Arguments &arguments) {
   } catch (const std::invalid_argument &error) {
     failUsage(error.what());
   }
+  auto target = emulatedTargetFor(device.architecture());
+  if (!target)
+    failUsage("--device: " + toString(target.takeError()));
+  return *target;
 }
 
-std::optional<TargetInfo> Runner::target() {
-  auto checked = [](Expected<TargetInfo> target) {
-    if (!target)
-      fail(target.takeError());
-    return *target;
-  };
-  if (device.kind() == runtime::DeviceKind::Sim) {
-    auto emulated = emulatedTargetFor(device.architecture());
-    if (!emulated)
-      failUsage("--device: " + toString(emulated.takeError()));
-    return *emulated;
+/// The architecture of a GPU.
+static TargetInfo gpuTarget(const runtime::Device &device) {
+  auto target =
+      gpuTargetRunningOn(runtime::cuda::Gpu::at(device.ordinal()).info().arch);
+  if (!target)
+    fail(target.takeError());
+  return *target;
+}
+
+Runner::Runner(Program &program, const Arguments &arguments)
+    : program(program), device(deviceOf(arguments)),
+      threads(int(arguments.integer(OPT_threads, 1, 1024, 0))) {
+  isReference = device.kind() == runtime::DeviceKind::Reference;
+  if (device.kind() != runtime::DeviceKind::Sim)
+    arguments.refuse({OPT_sim_check}, "without an emulated GPU");
+  if (isReference) { // it knows no kernels and no threads
+    arguments.refuse({OPT_no_fuse, OPT_threads, OPT_dump_to},
+                     "with --device=reference");
+    return;
   }
-  if (device.kind() == runtime::DeviceKind::Cuda)
-    return checked(gpuTargetRunningOn(
-        runtime::cuda::Gpu::at(device.ordinal()).info().arch));
-  return std::nullopt;
+  ProgramOptions options;
+  options.fuse = isFusing(arguments);
+  options.threads = threads;
+  options.dump = dumpFolder(arguments);
+  if (device.kind() == runtime::DeviceKind::Sim)
+    options.target = emulatedTarget(device, arguments);
+  if (device.kind() == runtime::DeviceKind::Cuda) {
+    options.target = gpuTarget(device);
+    options.gpu = device.ordinal();
+  }
+  std::string error;
+  auto compiled = compile(program.module(), options, error);
+  if (failed(compiled))
+    failCompilation(error);
+  executable = std::move(*compiled);
 }
 
 std::vector<Storage> Runner::place(ArrayRef<Storage> inputs) {
@@ -224,32 +251,6 @@ std::vector<Storage> Runner::place(ArrayRef<Storage> inputs) {
 void Runner::wait() {
   if (device.kind() == runtime::DeviceKind::Cuda)
     runtime::cuda::Gpu::at(device.ordinal()).stream().synchronize();
-}
-
-Runner::Runner(Program &program, const Arguments &arguments)
-    : program(program), device(deviceOf(arguments)),
-      isReference(device.kind() == runtime::DeviceKind::Reference),
-      threads(int(arguments.integer(OPT_threads, 1, 1024, 0))) {
-  if (device.kind() != runtime::DeviceKind::Sim)
-    arguments.refuse({OPT_sim_check}, "without an emulated GPU");
-  else
-    chooseChecks(arguments);
-  if (isReference) { // it knows no kernels and no threads
-    arguments.refuse({OPT_no_fuse, OPT_threads, OPT_dump_to},
-                     "with --device=reference");
-    return;
-  }
-  ProgramOptions options;
-  options.fuse = isFusing(arguments);
-  options.threads = threads;
-  options.dump = dumpFolder(arguments);
-  options.target = target();
-  options.gpu = device.ordinal();
-  std::string error;
-  auto compiled = compile(program.module(), options, error);
-  if (failed(compiled))
-    failCompilation(error);
-  executable = std::move(*compiled);
 }
 
 std::vector<Storage> Runner::run(ArrayRef<Storage> inputs) {

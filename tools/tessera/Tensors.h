@@ -3,10 +3,8 @@
 #ifndef TESSERA_TOOLS_TESSERA_TENSORS_H
 #define TESSERA_TOOLS_TESSERA_TENSORS_H
 
-#include "lowering/CodeGen/Target.h"
 #include "runtime/Executable.h"
 #include "tools/tessera/Program.h"
-#include <optional>
 
 namespace tessera::tool {
 
@@ -28,8 +26,6 @@ public:
   void wait();
 
 private:
-  std::optional<lowering::TargetInfo> target();
-
   Program &program;
   runtime::Device device;
   bool isReference;
