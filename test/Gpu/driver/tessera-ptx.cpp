@@ -55,8 +55,8 @@ GpuCompileOptions optionsFor(const TargetInfo &target, bool cubin) {
 /// Compiles a kernel module, or the first of those that the loops stage holds.
 Expected<GpuCode> compileFile(const GpuCompileOptions &options) {
   mlir::MLIRContext context(dialects(), mlir::MLIRContext::Threading::DISABLED);
-  auto module = mlir::parseSourceString<mlir::ModuleOp>(
-      source->getBuffer(), &context, inputFile);
+  auto module = mlir::parseSourceString<mlir::ModuleOp>(source->getBuffer(),
+                                                        &context, inputFile);
   if (!module)
     return createStringError("it does not parse");
   auto kernels = module->getOps<mlir::ModuleOp>();
