@@ -339,17 +339,7 @@ private:
   SmallVector<LaneIndex> indexOf(Value value, Value result, Value at) {
     if (rows)
       return rows->indexOf(b(), value, result, {at, 0, 1});
-    LaneMath lane(b(), launch->loc());
-    auto reduced =
-        *lane.delinearize({at, 0, 1}, kernel.sizes(kernel.reducedDims), 1);
-    auto kept =
-        *lane.delinearize({result, 0, 1}, kernel.sizes(kernel.keptDims), 1);
-    SmallVector<LaneIndex> index(kernel.shape.size());
-    for (auto [dim, part] : llvm::zip(kernel.reducedDims, reduced))
-      index[dim] = part;
-    for (auto [dim, part] : llvm::zip(kernel.keptDims, kept))
-      index[dim] = part;
-    return index;
+    return kernel.indexOf(b(), result, {at, 0, 1});
   }
 
   const TargetInfo &target;

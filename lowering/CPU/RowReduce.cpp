@@ -105,7 +105,6 @@ private:
                       size_t index);
   Place placeOf(Value kept);
   void supplyKept(Value value);
-  void supplyRow(Value value, Value scalar);
   void fetchAhead(const RowPass &pass, Elements &elements);
   bool goesSideBySide();
   void emitRowsSideBySide(Value first);
@@ -295,7 +294,8 @@ void RowReduceEmitter::emitRowsSideBySide(Value first) {
   SmallVector<Term> terms = sequence.all(b(), plan.cols, buffers, streams);
   for (auto [row, term] : llvm::zip(rows, terms)) {
     goTo(row);
-    supplyRow(reducers[0].getOp().getY(), reducers[0].result(b(), term));
+    body->supplyScalar(reducers[0].getOp().getY(),
+                       reducers[0].result(b(), term));
     emitRowOutputs();
   }
 }
@@ -323,7 +323,7 @@ void RowReduceEmitter::emitRow(Value row) {
   for (auto [index, pass] : llvm::enumerate(plan.passes)) {
     for (Value value : plan.rowValues)
       if (plan.level(value) == int(index))
-        supplyRow(value, atRow(frame, value));
+        body->supplyScalar(value, atRow(frame, value));
     emitPass(pass);
   }
   emitRowOutputs();
@@ -334,7 +334,7 @@ void RowReduceEmitter::emitPass(const RowPass &pass) {
   SmallVector<Reducer> reducers = reducersOf(pass);
   if (plan.cols == 0) {
     for (const Reducer &reducer : reducers)
-      supplyRow(reducer.getOp().getY(), reducer.resultOfNothing(b()));
+      body->supplyScalar(reducer.getOp().getY(), reducer.resultOfNothing(b()));
     return;
   }
   SmallVector<TermBuffer> buffers;
@@ -357,7 +357,7 @@ void RowReduceEmitter::emitPass(const RowPass &pass) {
     };
   SmallVector<Term> terms = sequence.all(b(), plan.cols, buffers);
   for (auto [reducer, term] : llvm::zip(reducers, terms))
-    supplyRow(reducer.getOp().getY(), reducer.result(b(), term));
+    body->supplyScalar(reducer.getOp().getY(), reducer.result(b(), term));
   for (Value value : pass.kept)
     supplyKept(value);
 }
@@ -448,18 +448,6 @@ bool RowReduceEmitter::isStreaming(unsigned output) {
       lanes * outputType(output).getElementType().getIntOrFloatBitWidth() / 8;
   return isStreamed(kernel, target) && plan.cols % lanes == 0 &&
          vectorBytes >= 16 && !scratchOutputs.contains(output);
-}
-
-void RowReduceEmitter::supplyRow(Value value, Value scalar) {
-  body->supply(value,
-               [scalar](OpBuilder &b, Location loc, ArrayRef<LaneIndex>,
-                        int64_t width) -> Value {
-                 if (width == 1)
-                   return scalar;
-                 return vector::BroadcastOp::create(
-                     b, loc, VectorType::get({width}, scalar.getType()),
-                     scalar);
-               });
 }
 
 void RowReduceEmitter::supplyKept(Value value) {

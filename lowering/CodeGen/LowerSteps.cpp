@@ -12,6 +12,7 @@
 #include "mlir/Dialect/Vector/Transforms/VectorRewritePatterns.h"
 #include "mlir/Transforms/DialectConversion.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "llvm/TargetParser/Triple.h"
 
 using namespace mlir;
 
@@ -130,6 +131,16 @@ void markBufferArguments(FunctionOpInterface func) {
       func.setArgAttr(index, LLVM::LLVMDialect::getDereferenceableAttrName(),
                       b.getI64IntegerAttr(bytes));
   }
+}
+
+void setTarget(ModuleOp module, const TargetInfo &target) {
+  MLIRContext *context = module.getContext();
+  module->setAttr(LLVM::LLVMDialect::getTargetTripleAttrName(),
+                  StringAttr::get(context, target.triple));
+  module->setAttr(
+      LLVM::LLVMDialect::getDataLayoutAttrName(),
+      StringAttr::get(context,
+                      llvm::Triple(target.triple).computeDataLayout()));
 }
 
 } // namespace tessera::lowering

@@ -1,5 +1,6 @@
 // The steps of lowering that CPU and GPU kernels share.
 #pragma once
+#include "lowering/CodeGen/Target.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
@@ -22,6 +23,9 @@ llvm::LogicalResult lowerControlFlow(mlir::ModuleOp module);
 void populateFusedMultiplyAddPatterns(const mlir::LLVMTypeConverter &converter,
                                       mlir::RewritePatternSet &patterns,
                                       bool hasFMA);
+
+/// Writes the target's triple and data layout on a module that is lowered.
+void setTarget(mlir::ModuleOp module, const TargetInfo &target);
 
 /// Tells LLVM that a kernel's buffers are whole, so that loads from them may be
 /// moved up.

@@ -22,7 +22,6 @@
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Transforms/DialectConversion.h"
-#include "llvm/TargetParser/Triple.h"
 
 using namespace mlir;
 
@@ -159,12 +158,7 @@ LogicalResult lowerKernelModule(ModuleOp module, const TargetInfo &target,
       func.setLinkage(LLVM::Linkage::Internal);
   for (const LaunchInfo &info : infos)
     addWrapper(module, info);
-  module->setAttr(LLVM::LLVMDialect::getTargetTripleAttrName(),
-                  StringAttr::get(context, target.triple));
-  module->setAttr(
-      LLVM::LLVMDialect::getDataLayoutAttrName(),
-      StringAttr::get(context,
-                      llvm::Triple(target.triple).computeDataLayout()));
+  setTarget(module, target);
   if (launches)
     *launches = std::move(infos);
   return success();

@@ -145,14 +145,7 @@ private:
     FusedBody::Frame frame(*body, b);
     LaneIndex at = first;
     at.step = 0;
-    auto reduced = *lane.delinearize(at, kernel.sizes(kernel.reducedDims), 1);
-    auto kept =
-        *lane.delinearize({result, 0, 1}, kernel.sizes(kernel.keptDims), 1);
-    SmallVector<LaneIndex> index(kernel.shape.size());
-    for (auto [dim, part] : llvm::zip(kernel.reducedDims, reduced))
-      index[dim] = part;
-    for (auto [dim, part] : llvm::zip(kernel.keptDims, kept))
-      index[dim] = part;
+    SmallVector<LaneIndex> index = kernel.indexOf(b, result, at);
     first.step = lanes > 1;
     SmallVector<Term> terms;
     for (const Reducer &reducer : kernel.reducers) {

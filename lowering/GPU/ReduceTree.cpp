@@ -99,8 +99,13 @@ Value turnsOf(OpBuilder &b, const Sequence &elements, Value begin,
               Value treeLane) {
   Location loc = elements.loc;
   LaneMath lane(b, loc);
-  if (!elements.length && elements.count % kTreeChunk == 0)
-    return lane.number(kTreeChunk / kTurn);
+  if (!elements.length && elements.count % kTreeChunk == 0) {
+    // A whole chunk, or one behind the end.
+    Value isThere = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt,
+                                          begin, lane.number(elements.count));
+    return arith::SelectOp::create(
+        b, loc, isThere, lane.number(kTreeChunk / kTurn), lane.number(0));
+  }
   // ceil((count - begin - 4 lane) / 64), between 0 and 16.
   Value first = lane.mulConstant({treeLane, 0, 1}, kTreeGroup).base;
   Value left = arith::SubIOp::create(b, loc, elements.lengthOf(b), begin);

@@ -74,7 +74,6 @@ private:
   void makeRoomFor(const RowPass &pass);
   LaneIndex keptPosition(OpBuilder &b, LaneIndex position);
   void supplyKept(Value value);
-  void supplyRow(Value value, Value scalar);
   Value elementAt(FusedBody::Frame &frame, Value value, LaneIndex first,
                   int64_t lanes);
   Value atRow(FusedBody::Frame &frame, Value value);
@@ -172,7 +171,7 @@ void RowReduceEmitter::emitRow() {
     FusedBody::Frame frame(body, b());
     for (Value value : plan.rowValues)
       if (plan.level(value) == int(index))
-        supplyRow(value, atRow(frame, value));
+        body.supplyScalar(value, atRow(frame, value));
     emitPass(pass);
   }
   storeRowOutputs();
@@ -213,17 +212,6 @@ Value RowReduceEmitter::elementAt(FusedBody::Frame &frame, Value value,
   return frame.at(value, index, lanes);
 }
 
-void RowReduceEmitter::supplyRow(Value value, Value scalar) {
-  body.supply(value,
-              [scalar](OpBuilder &b, Location loc, ArrayRef<LaneIndex>,
-                       int64_t width) -> Value {
-                if (width == 1)
-                  return scalar;
-                return vector::BroadcastOp::create(
-                    b, loc, VectorType::get({width}, scalar.getType()), scalar);
-              });
-}
-
 //===- Passes ------------------------------------------------------------===//
 
 /// One walk; afterwards the reduced values are known.
@@ -231,7 +219,7 @@ void RowReduceEmitter::emitPass(const RowPass &pass) {
   SmallVector<Reducer> reducers = reducersOf(pass, plan.cols);
   if (plan.cols == 0) {
     for (const Reducer &reducer : reducers)
-      supplyRow(reducer.getOp().getY(), reducer.resultOfNothing(b()));
+      body.supplyScalar(reducer.getOp().getY(), reducer.resultOfNothing(b()));
     return;
   }
   makeRoomFor(pass);
@@ -258,7 +246,7 @@ void RowReduceEmitter::emitPass(const RowPass &pass) {
   } else {
     SmallVector<Term> terms = combineRow(elements);
     for (auto [reducer, term] : llvm::zip(reducers, terms))
-      supplyRow(reducer.getOp().getY(), reducer.result(b(), term));
+      body.supplyScalar(reducer.getOp().getY(), reducer.result(b(), term));
   }
   for (Value value : pass.kept)
     if (keptRows.contains(value))

@@ -67,6 +67,19 @@ SmallVector<int64_t> ColKernel::sizes(ArrayRef<int64_t> dims) const {
   return llvm::map_to_vector(dims, [&](int64_t dim) { return shape[dim]; });
 }
 
+SmallVector<LaneIndex> ColKernel::indexOf(OpBuilder &b, Value result,
+                                          LaneIndex at) const {
+  LaneMath lane(b, kernel.getLoc());
+  auto reduced = *lane.delinearize(at, sizes(reducedDims), 1);
+  auto kept = *lane.delinearize({result, 0, 1}, sizes(keptDims), 1);
+  SmallVector<LaneIndex> index(shape.size());
+  for (auto [dim, part] : llvm::zip(reducedDims, reduced))
+    index[dim] = part;
+  for (auto [dim, part] : llvm::zip(keptDims, kept))
+    index[dim] = part;
+  return index;
+}
+
 bool ColKernel::keepsInnermost() const {
   int64_t inner = shape.size();
   while (inner > 0 && shape[inner - 1] == 1)

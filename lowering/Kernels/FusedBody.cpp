@@ -119,6 +119,17 @@ void storeLanes(OpBuilder &b, Location loc, Value value, Value buffer,
 
 //===-- FusedBody --===//
 
+void FusedBody::supplyScalar(Value value, Value scalar) {
+  supply(value,
+         [scalar](OpBuilder &b, Location loc, ArrayRef<LaneIndex>,
+                  int64_t lanes) -> Value {
+           if (lanes == 1)
+             return scalar;
+           return vector::BroadcastOp::create(
+               b, loc, VectorType::get({lanes}, scalar.getType()), scalar);
+         });
+}
+
 unsigned FusedBody::Frame::OpInfo::getHashValue(const Operation *op) {
   return OperationEquivalence::computeHash(
       const_cast<Operation *>(op), OperationEquivalence::directHashValue,

@@ -57,6 +57,8 @@ public:
   void supply(mlir::Value value, Supply supply) {
     supplies[value] = std::move(supply);
   }
+  /// Provides a value whose elements, as far as they are asked for, are one.
+  void supplyScalar(mlir::Value value, mlir::Value scalar);
   void forget(mlir::Value value) { supplies.erase(value); }
 
   /// Elements computed at one place of the code. A frame remembers what it has

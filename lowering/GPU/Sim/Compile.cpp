@@ -1,6 +1,7 @@
 // Kernels for the emulator: lowering, LLVM, the JIT.
 #include "lowering/GPU/Sim/Compile.h"
 #include "lowering/CodeGen/Hash.h"
+#include "lowering/CodeGen/LowerSteps.h"
 #include "lowering/CodeGen/Optimize.h"
 #include "lowering/CodeGen/UserPlace.h"
 #include "lowering/GPU/Sim/Launches.h"
@@ -9,7 +10,6 @@
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
 #include "llvm/Support/raw_ostream.h"
-#include "llvm/TargetParser/Triple.h"
 
 using namespace mlir;
 
@@ -76,13 +76,7 @@ llvm::Expected<SimProgram> compileForSim(ModuleOp module, SimOptions options) {
     return diagnostics.error("internal error: a module does not lower for the "
                              "emulator");
   TargetInfo target = hostTarget();
-  MLIRContext *context = copy->getContext();
-  (*copy)->setAttr(LLVM::LLVMDialect::getTargetTripleAttrName(),
-                   StringAttr::get(context, target.triple));
-  (*copy)->setAttr(
-      LLVM::LLVMDialect::getDataLayoutAttrName(),
-      StringAttr::get(context,
-                      llvm::Triple(target.triple).computeDataLayout()));
+  setTarget(*copy, target);
   llvm::Expected<IRModule> ir = translateToIR(*copy);
   if (!ir)
     return ir.takeError();

@@ -4,6 +4,7 @@
 #include "lowering/CodeGen/Formula.h"
 #include "lowering/CodeGen/GpuTarget.h"
 #include "lowering/CodeGen/Jit.h"
+#include "lowering/CodeGen/LowerSteps.h"
 #include "lowering/GPU/LowerToNVVM.h"
 #include "lowering/GPU/Sim/LowerToSim.h"
 #include "lowering/GPU/Sim/SimBuilder.h"
@@ -13,7 +14,6 @@
 #include "runtime/Environment.h"
 #include "runtime/sim/SimAbi.h"
 #include "llvm/ADT/StringMap.h"
-#include "llvm/TargetParser/Triple.h"
 #include <mutex>
 
 using namespace mlir;
@@ -155,7 +155,6 @@ void registerDialects(DialectRegistry &registry) {
 LogicalResult lower(ModuleOp module, const TargetInfo &target,
                     const LowerOptions &options,
                     std::vector<LaunchInfo> *launches) {
-  MLIRContext *context = module.getContext();
   BufferSizes sizes;
   std::vector<LaunchInfo> infos;
   if (failed(findBufferSizes(module, sizes)) ||
@@ -171,12 +170,7 @@ LogicalResult lower(ModuleOp module, const TargetInfo &target,
     info.symbol = info.name + options.symbolSuffix;
     addLaunch(module, info, tableOf(info, *target.gpu, sizes[info.name]));
   }
-  module->setAttr(LLVM::LLVMDialect::getTargetTripleAttrName(),
-                  StringAttr::get(context, target.triple));
-  module->setAttr(
-      LLVM::LLVMDialect::getDataLayoutAttrName(),
-      StringAttr::get(context,
-                      llvm::Triple(target.triple).computeDataLayout()));
+  setTarget(module, target);
   if (launches)
     *launches = std::move(infos);
   return success();
