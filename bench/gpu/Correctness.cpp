@@ -100,6 +100,7 @@ Comparison compareWithCpu(const Device &device) {
     if (!difference.empty())
       result.differences.push_back(difference);
   };
+  set_default_device(Device());
   Tensor x = random::normal(random::key(1), {96, 130}).eval();
   for (const Program &program : kPrograms) {
     set_default_device(Device());
