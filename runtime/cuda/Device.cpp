@@ -90,6 +90,7 @@ GpuInfo Gpu::readInfo() {
   check(theDriver.deviceTotalMem(&info.memoryBytes, device),
         "asking for its memory");
   info.multiprocessors = attribute(Attribute::Multiprocessors);
+  info.clockKHz = attribute(Attribute::ClockRate);
   info.threadsPerBlock = attribute(Attribute::MaxThreadsPerBlock);
   info.sharedPerBlock = attribute(Attribute::MaxSharedPerBlockOptin);
   return info;

@@ -20,6 +20,7 @@ struct GpuInfo {
   std::string arch;       // "sm_90"
   size_t memoryBytes = 0; // all of it
   int multiprocessors = 0;
+  int clockKHz = 0; // at most
   int threadsPerBlock = 0;
   int64_t sharedPerBlock = 0; // that a kernel can ask for
 };

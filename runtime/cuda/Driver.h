@@ -67,6 +67,7 @@ enum class Result : int {
 // CUdevice_attribute.
 enum class Attribute : int {
   MaxThreadsPerBlock = 1,
+  ClockRate = 13,
   Multiprocessors = 16,
   MaxSharedPerMultiprocessor = 81,
   CapabilityMajor = 75,

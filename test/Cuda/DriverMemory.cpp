@@ -126,6 +126,9 @@ Result cuDeviceGetAttribute(int *value, Attribute attribute, int device) {
   case Attribute::MaxThreadsPerBlock:
     *value = 1024;
     break;
+  case Attribute::ClockRate:
+    *value = 1000000;
+    break;
   case Attribute::Multiprocessors:
     *value = 4;
     break;
