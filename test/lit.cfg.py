@@ -31,6 +31,7 @@ config.environment["TESSERA_CACHE"] = "off"
 for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS", "TESSERA_CPU", "TESSERA_TEST_ALL"):
     if name in os.environ:
         config.environment[name] = os.environ[name]
+config.substitutions.append(("%cuda-test-driver", str(build / "test" / "Cuda" / "libtessera-test-cuda.so")))
 config.substitutions.append(("%data", str(source / "data")))
 config.substitutions.append(("%python", sys.executable))
 config.substitutions.append(("%tessera", str(build / "bin" / "tessera")))

@@ -8,8 +8,9 @@
 
 namespace tessera::bench {
 
-/// Computes programs on both devices and compares the bits. Gives one line for
-/// each that differs, and how many there were.
+/// Computes programs on both devices and compares the bits; those of products
+/// on tensor cores may differ by a little. Gives one line for each that
+/// differs, and how many there were.
 struct Comparison {
   int programs = 0;
   std::vector<std::string> differences;

@@ -55,7 +55,7 @@ public:
                 info.multiprocessors, info.clockKHz / 1000,
                 info.memoryBytes >> 20);
     Comparison comparison = compareWithCpu(Device(gpu.str()));
-    std::printf("correctness: %zu of %d programs have the bits of the CPU\n",
+    std::printf("correctness: %zu of %d programs agree with the CPU\n",
                 size_t(comparison.programs) - comparison.differences.size(),
                 comparison.programs);
     for (const std::string &line : comparison.differences)
