@@ -50,6 +50,14 @@ TEST_F(CudaProgramTest, outOfMemory) {
   EXPECT_EQ((ones({3}) + 1.f).to_vector<float>(), Floats({2, 2, 2}));
 }
 
+TEST_F(CudaProgramTest, theDriverHasNoMemory) {
+  Tensor x = ones({3 << 18}).eval();
+  // A second attempt is made without what the allocator keeps.
+  failCalls("cuMemAlloc_v2", Result::OutOfMemory, 2);
+  EXPECT_THROW(x.to(kCuda), OutOfMemory);
+  EXPECT_EQ(sum(x.to(kCuda)).item<float>(), float(3 << 18));
+}
+
 TEST_F(CudaProgramTest, variablesKeepTheirValuesWhenACallFails) {
   set_default_device(kCuda);
   Variable count(zeros({4}).eval());

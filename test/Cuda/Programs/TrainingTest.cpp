@@ -56,6 +56,30 @@ TEST_F(CudaProgramTest, aCallIsOneGraphThatIsRecordedOnce) {
   x.to_vector<float>();
 }
 
+TEST_F(CudaProgramTest, kernelsAreLoadedOnce) {
+  set_default_device(kCuda);
+  Tensor x = random::normal(random::key(1), {7, 11}).eval();
+  auto one = jit([](Tensor x) { return exp(x) - 3.f; });
+  Tensor a = one(x);
+  size_t loaded = callsOf("cuModuleLoadDataEx");
+  auto other = jit([](Tensor x) { return exp(x) - 3.f; });
+  EXPECT_EQ(other(x).to_vector<float>(), a.to_vector<float>());
+  EXPECT_EQ(callsOf("cuModuleLoadDataEx"), loaded);
+}
+
+TEST_F(CudaProgramTest, aResultOfACallFeedsTheNextWithoutWaiting) {
+  set_default_device(kCuda);
+  auto program = jit([](Tensor x) { return x * 2.f; });
+  Tensor x = ones({5});
+  x = program(x.eval());
+  size_t waits = callsOf("cuStreamSynchronize") + callsOf("cuCtxSynchronize");
+  for (int i = 0; i < 4; ++i)
+    x = program(x);
+  EXPECT_EQ(callsOf("cuStreamSynchronize") + callsOf("cuCtxSynchronize"),
+            waits);
+  EXPECT_EQ(x.to_vector<float>(), Floats(5, 32.f));
+}
+
 TEST_F(CudaProgramTest, oneSymbolicProgramForAllBatches) {
   auto f = [](Tensor x) { return softmax(x * 2.f, -1) + mean(x); };
   auto program = jit(f, {.symbolic = true});
