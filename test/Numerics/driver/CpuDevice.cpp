@@ -3,6 +3,7 @@
 #include "lowering/Compiler.h"
 #include "lowering/Plan/InPlace.h"
 #include "runtime/Executable.h"
+#include "runtime/cuda/Error.h"
 #include "runtime/sim/Session.h"
 #include "test/Numerics/driver/Devices.h"
 
@@ -25,11 +26,15 @@ static FailureOr<Tensors> call(const runtime::Executable &executable,
   } catch (const runtime::sim::Fault &fault) {
     llvm::errs() << fault.what() << "\n";
     return failure();
+  } catch (const runtime::cuda::DeviceError &error) {
+    llvm::errs() << error.what() << "\n";
+    return failure();
   }
   Tensors results;
   for (auto [info, storage] :
        llvm::zip_equal(executable.info().outputs, outputs)) {
-    auto *data = static_cast<const uint8_t *>(storage.data());
+    runtime::Storage bytes = storage.onHost();
+    auto *data = static_cast<const uint8_t *>(bytes.data());
     results.emplace_back(data, data + info.bytes);
   }
   return results;

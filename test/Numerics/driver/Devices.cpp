@@ -75,8 +75,9 @@ ArrayRef<Device> devices() {
       {"sim", false, true,
        [](func::FuncOp function) { return prepareSim(function); }},
       {"ptx", false, true, preparePtx},
+      {"cuda", false, true, prepareCuda}, // the last one
   };
-  return table;
+  return ArrayRef(table).drop_back(hasCuda() ? 0 : 1);
 }
 
 } // namespace tessera::numerics

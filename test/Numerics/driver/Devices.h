@@ -73,6 +73,10 @@ prepareSim(mlir::func::FuncOp function,
 /// must not spill. Nothing is run.
 mlir::FailureOr<std::vector<Variant>> preparePtx(mlir::func::FuncOp function);
 
+/// GPU code on a GPU, which on tensor cores need not give the CPU's bits.
+mlir::FailureOr<std::vector<Variant>> prepareCuda(mlir::func::FuncOp function);
+bool hasCuda();
+
 /// All devices of this build.
 llvm::ArrayRef<Device> devices();
 

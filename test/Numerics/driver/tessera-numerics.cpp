@@ -166,6 +166,20 @@ bool everything() {
   return !onlyDevices.empty() || std::getenv("TESSERA_TEST_ALL");
 }
 
+/// Whether all devices that are asked for are there.
+bool areHere() {
+  bool ok = true;
+  for (const std::string &name : onlyDevices)
+    if (llvm::none_of(devices(), [&](const Device &device) {
+          return device.name == name;
+        })) {
+      llvm::errs() << "tessera-numerics: there is no device " << name
+                   << " here\n";
+      ok = false;
+    }
+  return ok;
+}
+
 LogicalResult runAll(ModuleOp module, uint64_t seed) {
   bool ok = true;
   for (func::FuncOp function : llvm::to_vector(module.getOps<func::FuncOp>())) {
@@ -189,6 +203,8 @@ int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
   cl::ParseCommandLineOptions(argc, argv,
                               "Compares devices on random inputs\n");
+  if (!areHere())
+    return 2;
   uint64_t seed = chosenSeed.getNumOccurrences() ? uint64_t(chosenSeed)
                                                  : std::random_device()();
   DialectRegistry registry;
