@@ -76,6 +76,9 @@ bool mustInline(JitCall &call) {
   if (!trace.frames.empty() || isInterpreted(device))
     return true;
   sign(call, device);
+  if (MatmulPrecision precision = matmul_precision();
+      precision != MatmulPrecision::exact)
+    signBytes(call, &precision, sizeof precision);
   for (const Tensor *argument : call.tensors.items()) {
     TensorImpl *impl = argument->handle().get();
     if (!impl || isInterpreted(impl->device))

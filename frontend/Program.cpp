@@ -121,6 +121,8 @@ lowering::ProgramOptions programOptions(const Device &device,
     options.target = llvm::cantFail(lowering::gpuTargetRunningOn(
         runtime::cuda::Gpu::at(options.gpu).info().arch));
   }
+  if (options.target && matmul_precision() == MatmulPrecision::tf32)
+    lowering::allowTF32(*options.target);
   return options;
 }
 
@@ -202,9 +204,11 @@ std::shared_ptr<runtime::Executable> executableFor(Trace &trace,
   if (dump)
     return compileSlice(slice, device, place, dump);
   StructureKey key = makeKey(trace, slice);
-  if (device != Device())
+  if (device != Device()) {
     for (char c : device.str())
       key.push_back(uint64_t(c));
+    key.push_back(uint64_t(matmul_precision()));
+  }
   if (auto known = Cache::get().find(key))
     return known;
   auto executable = compileSlice(slice, device, place, {});

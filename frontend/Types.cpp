@@ -3,6 +3,7 @@
 #include "frontend/Devices.h"
 
 #include "lowering/Aot/Interface.h"
+#include "runtime/Environment.h"
 #include "runtime/ThreadPool.h"
 #include "tessera/Error.h"
 
@@ -77,6 +78,29 @@ void set_num_threads(int threads) {
                      "the number of threads must be from 1 to 1024, not " +
                          std::to_string(threads));
   runtime::setNumThreads(threads);
+}
+
+static constexpr int kNotSet = -1;
+static std::atomic<int> thePrecision{kNotSet};
+
+void set_matmul_precision(MatmulPrecision precision) {
+  thePrecision = int(precision);
+}
+
+MatmulPrecision matmul_precision() {
+  int precision = thePrecision.load(std::memory_order_relaxed);
+  if (precision != kNotSet) [[likely]]
+    return MatmulPrecision(precision);
+  try {
+    // Another thread may set it meanwhile, which then holds.
+    bool tf32 = runtime::readFlag(runtime::Variable::Tf32).value_or(false);
+    auto wanted = tf32 ? MatmulPrecision::tf32 : MatmulPrecision::exact;
+    if (thePrecision.compare_exchange_strong(precision, int(wanted)))
+      return wanted;
+    return MatmulPrecision(precision);
+  } catch (const std::invalid_argument &error) {
+    throw ValueError({}, "matmul_precision", error.what());
+  }
 }
 
 } // namespace tessera

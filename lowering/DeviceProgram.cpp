@@ -57,6 +57,7 @@ addToEmulatedDriver(ArrayRef<KernelJob> jobs, ArrayRef<KernelObject> kernels,
   Expected<TargetInfo> emulated = emulatedTargetFor(options.target.cpu);
   if (!emulated)
     return emulated.takeError();
+  emulated->allowsTF32 = options.target.allowsTF32;
   options.target = *emulated;
   options.lowering = &emulatorLowering;
   options.dump = nullptr;

@@ -88,6 +88,8 @@ struct ToLoopsPass : impl::ToLoopsPassBase<ToLoopsPass> {
         failed(verifyStage(module, Stage::plan)))
       return signalPassFailure();
     SmallVector<OwningOpRef<ModuleOp>> kernels;
+    if (tf32)
+      allowTF32(*info);
     for (KernelJob &job : kernelJobs(mainFunction(module), *info)) {
       auto kernel = job.build(getContext());
       if (failed(kernel))

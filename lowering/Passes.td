@@ -73,7 +73,9 @@ def ToLoopsPass : Pass<"tessera-to-loops", "::mlir::ModuleOp"> {
     ```
   }];
   let options = [Option<"target", "target", "std::string", /*default=*/"",
-                        "The CPU or GPU to compile for, such as x86-64-v3 or sm_90; this machine's CPU if empty">];
+                        "The CPU or GPU to compile for, such as x86-64-v3 or sm_90; this machine's CPU if empty">,
+                 Option<"tf32", "tf32", "bool", /*default=*/"false",
+                        "Let products of f32 be computed in tf32 by GPUs that have it">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect", "::mlir::gpu::GPUDialect",
                            "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect", "::mlir::NVVM::NVVMDialect",
                            "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];

@@ -202,6 +202,10 @@ Expected<TargetInfo> gpuTargetRunningOn(StringRef arch) {
   return gpuTargetFor(nearest ? StringRef(nearest->name) : arch);
 }
 
+void allowTF32(TargetInfo &target) {
+  target.allowsTF32 = target.gpu && target.gpu->hasTF32;
+}
+
 Occupancy occupancyOf(const GpuTarget &gpu, int threadsPerBlock,
                       int registersPerThread, int64_t sharedPerBlock) {
   // Registers are given out to whole warps, 256 at a time; each quarter of the

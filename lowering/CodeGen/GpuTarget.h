@@ -50,6 +50,9 @@ llvm::Expected<TargetInfo> gpuTargetFor(llvm::StringRef name);
 /// than any that there is code for.
 llvm::Expected<TargetInfo> gpuTargetRunningOn(llvm::StringRef arch);
 
+/// Lets products of f32 be computed in tf32, if it is a GPU that has it.
+void allowTF32(TargetInfo &target);
+
 /// How many blocks of a kernel one multiprocessor holds at once.
 struct Occupancy {
   int blocks = 0; ///< 0 if a block does not fit at all.

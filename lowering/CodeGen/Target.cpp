@@ -143,7 +143,8 @@ std::string TargetInfo::key() const {
   return join_items("|", triple, cpu, features, std::to_string(l1),
                     std::to_string(l2), std::to_string(l3),
                     gpu ? StringRef(gpu->name) : StringRef(),
-                    hasChecks ? "checks" : "", hasCounters ? "counters" : "");
+                    hasChecks ? "checks" : "", hasCounters ? "counters" : "",
+                    allowsTF32 ? "tf32" : "");
 }
 
 Expected<TargetInfo> targetFor(StringRef cpu) {

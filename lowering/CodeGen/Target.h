@@ -42,6 +42,9 @@ struct TargetInfo {
   /// Of an emulated GPU: the code reports its accesses, so that they can be
   /// checked, and what it executes, so that it can be counted.
   bool hasChecks = false, hasCounters = false;
+  /// Of a GPU with tf32: products of f32 may round their operands to it, so
+  /// that tensor cores compute them. See allowTF32().
+  bool allowsTF32 = false;
 
   bool isX86() const;
   /// Code for a GPU itself, and not for its emulator.

@@ -18,7 +18,7 @@ LogicalResult emitGemm(KernelOp kernel, StringRef name,
     BlockLaunch(module, kernel, name, formulaOf(0), kWarp).finish();
     return success();
   }
-  if (!emitTensorGemm(*source, name, *target.gpu, module))
+  if (!emitTensorGemm(*source, name, target, module))
     emitFmaGemm(*source, name, module);
   return success();
 }

@@ -148,10 +148,11 @@ void emitChunkSums(const ProductKernel &source, llvm::StringRef name,
 /// these sizes never cross a row, if they start at multiples of `lanes`.
 bool holdsVectors(llvm::ArrayRef<int64_t> sizes, int64_t lanes);
 
-/// Sums of products of f16 or bf16 by tensor cores. Does nothing and returns
-/// false if the operands are others, or the target has none for them.
+/// Sums of products of f16, bf16 or, if the target allows it, f32 as tf32 by
+/// tensor cores. Does nothing and returns false if the operands are others, or
+/// the target has none for them.
 bool emitTensorGemm(const ProductKernel &source, llvm::StringRef name,
-                    const GpuTarget &target, mlir::ModuleOp module);
+                    const TargetInfo &target, mlir::ModuleOp module);
 
 /// Sums by fused multiply-adds in the order of the contract.
 void emitFmaGemm(const ProductKernel &source, llvm::StringRef name,

@@ -1,11 +1,14 @@
-// Products of f16 and bf16 on tensor cores: sums in f32 of exact products.
+// Products of f16 and bf16 on tensor cores: sums in f32 of exact products. So
+// are those of f32 whose operands are rounded to tf32, where that is allowed.
 //
 // Tiles of both operands come to shared memory as they lie in memory, by
 // asynchronous copies where there are any, some tiles ahead of the one that is
 // multiplied. Each row of a tile in shared memory has its pieces of 16 bytes
 // exchanged by the row's number, so that the eight rows of a matrix that
 // ldmatrix reads lie in different banks. One layout is read as it is, the other
-// transposed on the way to registers.
+// transposed on the way to registers: by ldmatrix, which can do so with
+// elements of 16 bits, or word by word. Elements of tf32 lie in shared memory
+// as f32, and are rounded in registers.
 #include "dialects/Tessera/IR/NarrowFloats.h"
 #include "lowering/GPU/GemmSource.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -20,10 +23,14 @@ namespace tessera::lowering::simt {
 
 namespace {
 
-/// Steps of k in a tile, and in a fragment.
-constexpr int64_t kDepth = 32, kFragment = 16;
-/// Bytes of a piece of a row, and elements of it.
-constexpr int64_t kPieceBytes = 16, kPiece = 8;
+/// Lines in a fragment.
+constexpr int64_t kFragment = 16;
+/// Bytes of a piece of a row; a line has two in a fragment.
+constexpr int64_t kPieceBytes = 16;
+/// Fragments of k in a tile, and the bytes of a line that they are.
+constexpr int64_t kFragments = 2, kDepthBytes = kFragments * 2 * kPieceBytes;
+/// Bytes that all banks of shared memory have in a row.
+constexpr int64_t kBankBytes = 128;
 /// Elements between the rows of sums in shared memory beyond those of the tile,
 /// so that the rows of a fragment lie in different banks.
 constexpr int64_t kPadding = 8;
@@ -35,7 +42,7 @@ struct WarpTile {
   int64_t warpsDown() const { return rows / warpRows; }
   int64_t warpsAcross() const { return columns / warpColumns; }
   int64_t threads() const { return kWarp * warpsDown() * warpsAcross(); }
-  int64_t stageBytes() const { return 2 * kDepth * (rows + columns); }
+  int64_t stageBytes() const { return kDepthBytes * (rows + columns); }
 };
 
 /// A narrow operand: the value that the product's operand is the f32 of.
@@ -57,6 +64,8 @@ std::optional<GemmInput> narrowInput(Value operand) {
   return input;
 }
 
+int64_t bytesOf(Type element) { return element.getIntOrFloatBitWidth() / 8; }
+
 /// One operand's tiles, some stages of them, and its fragments.
 class TensorOperand {
 public:
@@ -66,12 +75,13 @@ public:
                 int64_t extent, int64_t stages, Value warp, int64_t warps,
                 bool hasAsyncCopy, int64_t fromByte)
       : block(block), number(number), extent(extent), warps(warps),
-        source(block, number, input, extent, kDepth, kPieceBytes,
+        bytes(bytesOf(tensorType(input.value).getElementType())),
+        piece(kPieceBytes / bytes), depth(kDepthBytes / bytes),
+        source(block, number, input, extent, depth, kPieceBytes,
                /*filler=*/0.0),
         buffer(input.buffer),
-        isAsync(hasAsyncCopy && buffer >= 0 && source.width() == kPiece),
-        tile(
-            block.shared(b().getI16Type(), stages * kDepth * extent, fromByte)),
+        isAsync(hasAsyncCopy && buffer >= 0 && movesPieces()),
+        tile(block.shared(source.element(), stages * depth * extent, fromByte)),
         shared(addressOf(tile, NVVM::NVVMMemorySpace::Shared)) {
     if (isAsync)
       global = addressOf(block.launch.inputs()[buffer],
@@ -107,30 +117,20 @@ public:
       source.compute(from, put);
   }
   bool isComputed() const { return source.isComputed(); }
-  bool movesPieces() const { return source.width() == kPiece; }
+  bool movesPieces() const { return source.width() == piece; }
 
-  /// The fragment of a group of 16 lines and 16 steps: four registers of pairs,
-  /// of lines 0 to 7 and 8 to 15 for steps 0 to 7, then for steps 8 to 15. For
-  /// B, of steps 0 to 7 and 8 to 15 for lines 0 to 7, then for 8 to 15.
+  /// The fragment of a group of 16 lines and two pieces of steps: four
+  /// registers, of lines 0 to 7 and 8 to 15 for the first piece, then for the
+  /// second. For B, of both pieces for lines 0 to 7, then for 8 to 15.
   Values fragment(Value stage, int64_t group, int64_t step) {
-    Value place =
-        source.isKInnermost()
-            ? math().add(places[step], group * warps * kFragment * kDepth)
-            : math().add(places[group], step * kFragment * extent);
-    place = math().add(math().mul(stage, kDepth * extent), place);
-    Type word = b().getI32Type();
-    auto words = LLVM::LLVMStructType::getLiteral(b().getContext(),
-                                                  {word, word, word, word});
-    auto layout =
-        source.isKInnermost() ? NVVM::MMALayout::row : NVVM::MMALayout::col;
-    Value loaded = NVVM::LdMatrixOp::create(
-        b(), loc(), words, elementAt(shared, place), /*num=*/4, layout,
-        NVVM::LdStMatrixShapeAttr::get(b().getContext(), 8, 8),
-        NVVM::LdStMatrixEltType::B16);
-    Values result;
-    for (int64_t i = 0; i < 4; ++i)
-      result.push_back(LLVM::ExtractValueOp::create(b(), loc(), loaded, i));
-    return result;
+    Value begin = math().mul(stage, depth * extent);
+    Values words = readsWords() ? loadWords(begin, group, step)
+                                : loadMatrices(begin, group, step);
+    if (bytes == 4)
+      for (Value &word : words)
+        word = NVVM::ConvertFloatToTF32Op::create(
+            b(), loc(), b().getI32Type(), word, NVVM::FPRoundingMode::RNA);
+    return words;
   }
 
 private:
@@ -138,17 +138,62 @@ private:
   Location loc() { return block.loc(); }
   IndexMath math() { return block.math(); }
 
-  int64_t rowElements() const {
-    return source.isKInnermost() ? kDepth : extent;
+  /// Whether fragments are read word by word, since ldmatrix transposes no
+  /// elements of 32 bits.
+  bool readsWords() const { return bytes == 4 && !source.isKInnermost(); }
+
+  Values loadMatrices(Value begin, int64_t group, int64_t step) {
+    Value place =
+        source.isKInnermost()
+            ? math().add(places[step], group * warps * kFragment * depth)
+            : math().add(places[group], step * 2 * piece * extent);
+    auto words = LLVM::LLVMStructType::getLiteral(
+        b().getContext(), SmallVector<Type>(4, b().getI32Type()));
+    auto layout =
+        source.isKInnermost() ? NVVM::MMALayout::row : NVVM::MMALayout::col;
+    Value loaded = NVVM::LdMatrixOp::create(
+        b(), loc(), words, elementAt(shared, math().add(begin, place)),
+        /*num=*/4, layout,
+        NVVM::LdStMatrixShapeAttr::get(b().getContext(), 8, 8),
+        NVVM::LdStMatrixEltType::B16);
+    Values result;
+    for (int64_t i = 0; i < 4; ++i) {
+      Value word = LLVM::ExtractValueOp::create(b(), loc(), loaded, i);
+      if (bytes == 4)
+        word = LLVM::BitcastOp::create(b(), loc(), b().getF32Type(), word);
+      result.push_back(word);
+    }
+    return result;
   }
-  /// Rows that have all banks together.
-  int64_t rowsOfBanks() const {
-    return std::max<int64_t>(1, 64 / rowElements());
+
+  Values loadWords(Value begin, int64_t group, int64_t step) {
+    Values result;
+    for (int64_t i = 0; i < 4; ++i) {
+      auto [lineHalf, stepHalf] =
+          number == 0 ? std::pair(i % 2, i / 2) : std::pair(i / 2, i % 2);
+      Value place =
+          math().add(places[lineHalf], (step * 2 + stepHalf) * piece * extent +
+                                           group * warps * kFragment);
+      result.push_back(
+          memref::LoadOp::create(b(), loc(), tile, math().add(begin, place)));
+    }
+    return result;
   }
+
+  int64_t rowElements() const { return source.isKInnermost() ? depth : extent; }
   /// What the number of a piece in row `row` is exchanged by.
   Value exchange(Value row) {
-    int64_t pieces = std::min<int64_t>(rowElements() / kPiece, 8);
-    return math().rem(math().div(row, rowsOfBanks()), pieces);
+    int64_t rowBytes = rowElements() * bytes;
+    // Those that have all banks together.
+    int64_t rows = std::max<int64_t>(1, kBankBytes / rowBytes);
+    Value number = math().div(row, rows);
+    // Eight lines are read of each of four rows.
+    if (readsWords())
+      return math().mul(
+          math().rem(number,
+                     std::min<int64_t>(rowBytes / (2 * kPieceBytes), 4)),
+          2);
+    return math().rem(number, std::min<int64_t>(rowBytes / kPieceBytes, 8));
   }
 
   /// The place of an access in the stages.
@@ -157,15 +202,18 @@ private:
     Value row = kInnermost ? access.line : access.step;
     Value column = kInnermost ? access.step : access.line;
     // A piece is exchanged whole, whatever the width of the access.
-    column = math().bitXor(column, math().mul(exchange(row), kPiece));
+    column = math().bitXor(column, math().mul(exchange(row), piece));
     Value at = math().add(math().mul(row, rowElements()), column);
-    return math().add(math().mul(stage, kDepth * extent), at);
+    return math().add(math().mul(stage, depth * extent), at);
   }
 
   /// Where this thread's rows for ldmatrix begin: with k innermost for each
-  /// fragment of k, else for each group of lines.
+  /// fragment of k, else for each group of lines. Or where its words lie, for
+  /// each half of a group of lines.
   void locate(Value warp) {
     Value lane = math().rem(block.launch.thread(), kWarp);
+    if (readsWords())
+      return locateWords(lane, math().mul(warp, kFragment));
     Value row = math().rem(lane, 8), second = math().div(lane, 16),
           first = math().rem(math().div(lane, 8), 2);
     Value lineHalf = number == 0 ? first : second,
@@ -174,12 +222,12 @@ private:
     auto place = [&](Value row, Value piece) {
       piece = math().bitXor(piece, by);
       places.push_back(math().add(math().mul(row, rowElements()),
-                                  math().mul(piece, kPiece)));
+                                  math().mul(piece, kPieceBytes / bytes)));
     };
     if (source.isKInnermost()) {
       Value line = math().add(math().mul(warp, kFragment),
                               math().add(math().mul(lineHalf, 8), row));
-      for (int64_t step = 0; step < kDepth / kFragment; ++step)
+      for (int64_t step = 0; step < kFragments; ++step)
         place(line, math().add(stepHalf, 2 * step));
       return;
     }
@@ -187,6 +235,18 @@ private:
     for (int64_t group = 0; group < groupCount(); ++group)
       place(step, math().add(math().mul(math().add(warp, group * warps), 2),
                              lineHalf));
+  }
+
+  void locateWords(Value lane, Value firstLine) {
+    assert((groupCount() == 1 || warps % 2 == 0) &&
+           "pieces are exchanged within 32 lines, which have one group each");
+    Value row = math().rem(lane, piece);
+    Value line = math().add(firstLine, math().div(lane, piece));
+    Value by = math().mul(exchange(row), piece);
+    for (int64_t half : {0, 1}) {
+      Value column = math().bitXor(math().add(line, half * kFragment / 2), by);
+      places.push_back(math().add(math().mul(row, extent), column));
+    }
   }
 
   Value addressOf(Value buffer, NVVM::NVVMMemorySpace space) {
@@ -207,7 +267,7 @@ private:
   Value elementAt(Value pointer, Value position) {
     Value index =
         arith::IndexCastOp::create(b(), loc(), b().getI64Type(), position);
-    return LLVM::GEPOp::create(b(), loc(), pointer.getType(), b().getI16Type(),
+    return LLVM::GEPOp::create(b(), loc(), pointer.getType(), source.element(),
                                pointer, ArrayRef<LLVM::GEPArg>{index});
   }
 
@@ -232,6 +292,8 @@ private:
   GemmBlock &block;
   const unsigned number;
   const int64_t extent, warps;
+  /// Bytes of an element, elements of a piece, and steps of k in a tile.
+  const int64_t bytes, piece, depth;
   GemmSource source;
   const int64_t buffer;
   const bool isAsync;
@@ -246,7 +308,8 @@ public:
              int64_t stages, GemmInput a, GemmInput b)
       : tile(tile), stages(stages), hasAsyncCopy(target.hasAsyncCopy),
         hasDeepMma(target.major >= 8),
-        narrow(tensorType(a.value).getElementType()),
+        element(tensorType(a.value).getElementType()),
+        depth(kDepthBytes / bytesOf(element)),
         sharedBytes(stages * tile.stageBytes()),
         block(source, name, module, tile.rows, tile.columns, tile.threads(),
               sharedBytes) {
@@ -259,7 +322,7 @@ public:
                         tile.warpsDown(), hasAsyncCopy, 0);
     operands[1].emplace(block, 1, b, tile.columns, stages, warpAcross,
                         tile.warpsAcross(), hasAsyncCopy,
-                        stages * 2 * kDepth * tile.rows);
+                        stages * kDepthBytes * tile.rows);
     // Many small accesses on their way take more registers.
     bool hasPieces = operands[0]->movesPieces() && operands[1]->movesPieces();
     block.launch.sideBySide(hasPieces ? 2 : 1);
@@ -291,8 +354,8 @@ private:
     if (k == 0)
       return sums;
     for (int64_t stage = 0; stage + 1 < stages; ++stage)
-      fill(math().number(stage), math().number(stage * kDepth), [] {});
-    return block.loop(math().number(0), math().number(k), kDepth, sums,
+      fill(math().number(stage), math().number(stage * depth), [] {});
+    return block.loop(math().number(0), math().number(k), depth, sums,
                       [&](Value from, ValueRange carried) {
                         Values sums(carried);
                         step(from, sums);
@@ -306,10 +369,10 @@ private:
     if (hasAsyncCopy)
       NVVM::CpAsyncWaitGroupOp::create(b(), loc(), int32_t(stages - 2));
     block.launch.barrier();
-    Value number = math().div(from, kDepth);
+    Value number = math().div(from, depth);
     Value stage = math().rem(number, stages);
     fill(math().rem(math().add(number, stages - 1), stages),
-         math().add(from, (stages - 1) * kDepth),
+         math().add(from, (stages - 1) * depth),
          [&] { multiply(stage, sums); });
   }
 
@@ -349,7 +412,7 @@ private:
   }
 
   void multiply(Value stage, Values &sums) {
-    for (int64_t step = 0; step < kDepth / kFragment; ++step) {
+    for (int64_t step = 0; step < kFragments; ++step) {
       SmallVector<Values> rows, columns;
       for (int64_t i = 0; i < rowGroups(); ++i)
         rows.push_back(pairs(operands[0]->fragment(stage, i, step)));
@@ -365,14 +428,14 @@ private:
 
   /// Registers in the type that mma.sync takes.
   Values pairs(Values words) {
-    if (narrow.isF16())
+    if (element.isF16())
       for (Value &word : words)
         word = LLVM::BitcastOp::create(
             b(), loc(), VectorType::get({2}, b().getF16Type()), word);
     return words;
   }
 
-  /// 16 rows by 8 columns by 16 steps, in one instruction or two.
+  /// 16 rows by 8 columns by two pieces, in one instruction or two.
   void multiply(ArrayRef<Value> rows, ArrayRef<Value> columns,
                 MutableArrayRef<Value> sum) {
     if (hasDeepMma)
@@ -386,8 +449,11 @@ private:
     Type f32 = b().getF32Type();
     auto result = LLVM::LLVMStructType::getLiteral(b().getContext(),
                                                    {f32, f32, f32, f32});
-    auto type = narrow.isF16() ? NVVM::MMATypes::f16 : NVVM::MMATypes::bf16;
-    int64_t shape[] = {16, 8, int64_t(8 * columns.size())};
+    auto type = element.isF16()    ? NVVM::MMATypes::f16
+                : element.isBF16() ? NVVM::MMATypes::bf16
+                                   : NVVM::MMATypes::tf32;
+    int64_t piece = kPieceBytes / bytesOf(element);
+    int64_t shape[] = {16, 8, piece * int64_t(columns.size())};
     Value product = NVVM::MmaOp::create(
         b(), loc(), result, rows, columns, sum, shape, std::nullopt,
         std::nullopt, std::array{type, type},
@@ -439,8 +505,9 @@ private:
   const WarpTile tile;
   const int64_t stages;
   const bool hasAsyncCopy;
-  const bool hasDeepMma; ///< mma.sync takes 16 steps at once, not 8.
-  const Type narrow;
+  const bool hasDeepMma; ///< mma.sync takes two pieces at once, not one.
+  const Type element;    ///< Of the operands: f16, bf16, or f32 for tf32.
+  const int64_t depth;   ///< Steps of k in a tile.
   const int64_t sharedBytes;
   GemmBlock block;
   Value lane, warpDown, warpAcross;
@@ -470,18 +537,26 @@ int64_t stagesOf(const WarpTile &tile, const GpuTarget &target) {
 } // namespace
 
 bool emitTensorGemm(const ProductKernel &source, StringRef name,
-                    const GpuTarget &target, ModuleOp module) {
+                    const TargetInfo &target, ModuleOp module) {
   if (!source.shape.element.isF32())
     return false;
-  auto a = narrowInput(source.operand(0)), b = narrowInput(source.operand(1));
-  if (!a || !b)
-    return false;
-  Type type = tensorType(a->value).getElementType();
-  if (type != tensorType(b->value).getElementType() ||
-      (type.isBF16() && !target.hasBF16))
-    return false;
+  const GpuTarget &gpu = *target.gpu;
+  Value operands[] = {source.operand(0), source.operand(1)};
+  auto a = narrowInput(operands[0]), b = narrowInput(operands[1]);
+  bool areNarrow = a && b;
+  if (areNarrow) {
+    Type type = tensorType(a->value).getElementType();
+    areNarrow = type == tensorType(b->value).getElementType() &&
+                (!type.isBF16() || gpu.hasBF16);
+  }
+  // Whatever the sizes: rows have the same bits in any batch.
+  if (!areNarrow) {
+    if (!target.allowsTF32)
+      return false;
+    a = GemmInput::of(operands[0]), b = GemmInput::of(operands[1]);
+  }
   const WarpTile &tile = chooseTile(ArrayRef(kTiles), source.shape).tile;
-  TensorGemm(source, name, target, module, tile, stagesOf(tile, target), *a, *b)
+  TensorGemm(source, name, gpu, module, tile, stagesOf(tile, gpu), *a, *b)
       .emit();
   return true;
 }

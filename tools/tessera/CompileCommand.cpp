@@ -180,6 +180,7 @@ private:
           isGpuName(name) ? gpuTargetFor(name) : targetFor(name);
       if (!target)
         failUsage("--target: " + toString(target.takeError()));
+      chooseTF32(*target);
       targets.push_back(std::move(*target));
     }
     for (const TargetInfo &target : targets)

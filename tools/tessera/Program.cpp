@@ -55,6 +55,11 @@ bool isFusing(const Arguments &arguments) {
          runtime::readFlag(runtime::Variable::Fuse).value_or(true);
 }
 
+void chooseTF32(TargetInfo &target) {
+  if (runtime::readFlag(runtime::Variable::Tf32).value_or(false))
+    allowTF32(target);
+}
+
 std::string dumpFolder(const Arguments &arguments) {
   std::string folder = arguments.text(OPT_dump_to);
   if (folder.empty())

@@ -55,6 +55,8 @@ private:
 
 /// Whether ops are to be fused into kernels, by --no-fuse and TESSERA_FUSE.
 bool isFusing(const Arguments &arguments);
+/// Lets a GPU compute products of f32 in tf32, if TESSERA_TF32 asks for it.
+void chooseTF32(lowering::TargetInfo &target);
 /// The folder for every stage, by --dump or TESSERA_DUMP, or empty. It is there
 /// and can be written to; otherwise throws a Failure.
 std::string dumpFolder(const Arguments &arguments);

@@ -201,6 +201,7 @@ static TargetInfo emulatedTarget(const runtime::Device &device,
   auto target = emulatedTargetFor(device.architecture());
   if (!target)
     failUsage("--device: " + toString(target.takeError()));
+  chooseTF32(*target);
   return *target;
 }
 
@@ -210,6 +211,7 @@ static TargetInfo gpuTarget(const runtime::Device &device) {
       gpuTargetRunningOn(runtime::cuda::Gpu::at(device.ordinal()).info().arch);
   if (!target)
     fail(target.takeError());
+  chooseTF32(*target);
   return *target;
 }
 

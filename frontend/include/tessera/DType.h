@@ -32,4 +32,21 @@ void set_default_device(const Device &device);
 /// How many threads compute from now on, from 1 to 1024. Throws ValueError.
 void set_num_threads(int threads);
 
+/// How products of f32 are computed.
+enum class MatmulPrecision {
+  exact, ///< In f32 throughout.
+  /// GPUs of sm_80 and later round both operands to tf32, which has 11
+  /// significant bits, and add the exact products in f32 on tensor cores. Other
+  /// devices compute as with `exact`.
+  tf32,
+};
+
+/// How all products of f32 from now on are computed: programs are compiled
+/// again for another precision. It is `exact` unless the environment variable
+/// TESSERA_TF32 is 1. Products of other dtypes, sums and elementwise ops do not
+/// depend on it.
+void set_matmul_precision(MatmulPrecision precision);
+/// What was set. Throws ValueError if TESSERA_TF32 is neither 0 nor 1.
+MatmulPrecision matmul_precision();
+
 } // namespace tessera

@@ -56,9 +56,11 @@ LogicalResult compile(ModuleOp module, const TargetInfo &target, bool counts,
 } // namespace
 
 GpuKernel compileProgram(const std::string &text, const std::string &arch,
-                         bool counts) {
+                         bool counts, bool tf32) {
   GpuKernel kernel;
   TargetInfo target = llvm::cantFail(gpuTargetFor(arch));
+  if (tf32)
+    allowTF32(target);
   kernel.gpu = target.gpu;
   DialectRegistry registry;
   registry.insert<TesseraDialect>();

@@ -18,9 +18,9 @@ struct GpuKernel {
 };
 
 /// Leads a program through all stages. The code counts what it does if
-/// `counts`.
+/// `counts`, and may use tf32 if `tf32`.
 GpuKernel compileProgram(const std::string &text, const std::string &arch,
-                         bool counts = false);
+                         bool counts = false, bool tf32 = false);
 
 /// Runs all launches on the program's buffers, inputs before outputs, with
 /// every check. Returns what went wrong.
