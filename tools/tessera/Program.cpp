@@ -3,6 +3,7 @@
 #include "dialects/Tessera/IR/Symbols.h"
 #include "dialects/Tessera/Transforms/Autodiff.h"
 #include "lowering/Aot/InsideWeights.h"
+#include "lowering/CodeGen/GpuTarget.h"
 #include "lowering/CodeGen/SourceDiagnostics.h"
 #include "lowering/ProgramReader.h"
 #include "runtime/Environment.h"

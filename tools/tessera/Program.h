@@ -5,6 +5,7 @@
 
 #include "frontend/io/Safetensors.h"
 #include "lowering/Aot/Interface.h"
+#include "lowering/CodeGen/Target.h"
 #include "lowering/Stage.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OwningOpRef.h"

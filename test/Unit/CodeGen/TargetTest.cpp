@@ -64,6 +64,20 @@ TEST_F(TargetTest, Gpus) {
             "'sm_90' is a GPU, and this compiles for CPUs only");
 }
 
+TEST_F(TargetTest, TF32IsPartOfTheKey) {
+  for (auto [name, has] : {std::pair("sm_75", false), std::pair("sm_80", true),
+                           std::pair("sm_120", true)}) {
+    auto target = llvm::cantFail(gpuTargetFor(name)), allowed = target;
+    EXPECT_FALSE(target.allowsTF32);
+    allowTF32(allowed);
+    EXPECT_EQ(allowed.allowsTF32, has);
+    EXPECT_EQ(allowed.key() != target.key(), has);
+  }
+  auto cpu = llvm::cantFail(targetFor("x86-64-v3"));
+  allowTF32(cpu);
+  EXPECT_FALSE(cpu.allowsTF32);
+}
+
 // As the CUDA occupancy calculator has them.
 TEST_F(TargetTest, Occupancy) {
   auto of = [](const char *arch, int threads, int registers, int64_t shared) {

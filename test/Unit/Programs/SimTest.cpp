@@ -39,7 +39,10 @@ std::vector<float> train(const Device &device, bool compiled) {
 
 class SimTest : public testing::Test {
 protected:
-  ~SimTest() override { set_default_device(Device()); }
+  ~SimTest() override {
+    set_default_device(Device());
+    set_matmul_precision(MatmulPrecision::exact);
+  }
 };
 
 TEST_F(SimTest, TrainingGivesTheBitsOfTheCpu) {
@@ -57,6 +60,37 @@ TEST_F(SimTest, OneSymbolicProgramForAllBatches) {
     Tensor actual = program(x.to(kSim));
     EXPECT_EQ(actual.device(), kSim);
     EXPECT_EQ(actual.to_vector<float>(), expected.to_vector<float>());
+  }
+}
+
+/// Calls with each precision in turn, of ops and of one program.
+TEST_F(SimTest, ProductsInTf32WhereTheyAreAskedFor) {
+  constexpr int64_t kInner = 100;
+  const Device sm80("sim:sm_80"), sm75("sim:sm_75");
+  Tensor a = random::normal(random::key(1), {20, kInner}),
+         b = random::normal(random::key(2), {kInner, 30});
+  auto product = jit([](Tensor x, Tensor w) { return matmul(x, w); });
+  auto on = [&](const Device &device, bool compiled) {
+    Tensor x = a.to(device), w = b.to(device);
+    return (compiled ? product(x, w) : matmul(x, w)).to_vector<float>();
+  };
+  const std::vector<float> exact = on(Device(), false);
+  const std::vector<float> magnitudes =
+      matmul(abs(a), abs(b)).to_vector<float>();
+  for (bool compiled : {false, true}) {
+    EXPECT_EQ(on(sm80, compiled), exact);
+    set_matmul_precision(MatmulPrecision::tf32);
+    EXPECT_EQ(matmul_precision(), MatmulPrecision::tf32);
+    std::vector<float> rounded = on(sm80, compiled);
+    EXPECT_EQ(on(Device(), compiled), exact);
+    EXPECT_EQ(on(sm75, compiled), exact);
+    set_matmul_precision(MatmulPrecision::exact);
+    EXPECT_EQ(on(sm80, compiled), exact);
+    EXPECT_NE(rounded, exact);
+    // Two operands, each rounded to 11 bits, and both sums in f32.
+    for (size_t i = 0; i < exact.size(); ++i)
+      ASSERT_NEAR(rounded[i], exact[i],
+                  (0x1.01p-10 + 2 * kInner * 0x1p-23) * magnitudes[i]);
   }
 }
 
