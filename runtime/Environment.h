@@ -16,10 +16,10 @@ namespace tessera::runtime {
   X(Fuse, "FUSE", "0 switches fusion off")                                     \
   X(Threads, "THREADS", "how many threads compute")                            \
   X(Profile, "PROFILE", "a file for a Chrome trace of the calls")              \
-  X(Tf32, "TF32", "1 lets GPUs multiply matrices of f32 in tf32")              \
   X(CudaDriver, "CUDA_DRIVER", "the CUDA driver to load, not libcuda.so.1")    \
   X(SimCheck, "SIM_CHECK", "what the emulator checks: race,bounds,init")       \
-  X(SimSeed, "SIM_SEED", "the order in which the emulator runs threads")
+  X(SimSeed, "SIM_SEED", "the order in which the emulator runs threads")       \
+  X(Tf32, "TF32", "1 lets GPUs multiply matrices of f32 in tf32")
 
 enum class Variable : uint8_t {
 #define X(id, name, help) id,
