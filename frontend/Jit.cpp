@@ -70,13 +70,22 @@ static void sign(JitCall &call, const Device &device) {
   signBytes(call, text.data(), text.size());
 }
 
+/// What the environment says wrongly is an error of the compilation.
+static MatmulPrecision precisionOfCall() {
+  try {
+    return matmul_precision();
+  } catch (const ValueError &) {
+    return MatmulPrecision::exact;
+  }
+}
+
 bool mustInline(JitCall &call) {
   Trace &trace = Trace::current();
   Device device = default_device();
   if (!trace.frames.empty() || isInterpreted(device))
     return true;
   sign(call, device);
-  if (MatmulPrecision precision = matmul_precision();
+  if (MatmulPrecision precision = precisionOfCall();
       precision != MatmulPrecision::exact)
     signBytes(call, &precision, sizeof precision);
   for (const Tensor *argument : call.tensors.items()) {

@@ -104,6 +104,7 @@ lowering::ProgramOptions programOptions(const Device &device,
   lowering::ProgramOptions options;
   try {
     options.fuse = runtime::readFlag(runtime::Variable::Fuse).value_or(true);
+    (void)runtime::readFlag(runtime::Variable::Tf32);
     (void)runtime::numThreads();
     (void)runtime::sim::checksFromEnvironment({});
     (void)runtime::sim::seedFromEnvironment();
@@ -121,7 +122,7 @@ lowering::ProgramOptions programOptions(const Device &device,
     options.target = llvm::cantFail(lowering::gpuTargetRunningOn(
         runtime::cuda::Gpu::at(options.gpu).info().arch));
   }
-  if (options.target && matmul_precision() == MatmulPrecision::tf32)
+  if (options.target && matmul_precision(place) == MatmulPrecision::tf32)
     lowering::allowTF32(*options.target);
   return options;
 }
@@ -207,7 +208,7 @@ std::shared_ptr<runtime::Executable> executableFor(Trace &trace,
   if (device != Device()) {
     for (char c : device.str())
       key.push_back(uint64_t(c));
-    key.push_back(uint64_t(matmul_precision()));
+    key.push_back(uint64_t(matmul_precision(place)));
   }
   if (auto known = Cache::get().find(key))
     return known;

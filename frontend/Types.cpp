@@ -1,6 +1,7 @@
 // Dtypes as element types of the dialect, and how they are promoted.
 #include "frontend/Types.h"
 #include "frontend/Devices.h"
+#include "frontend/Recording.h"
 
 #include "lowering/Aot/Interface.h"
 #include "runtime/Environment.h"
@@ -87,7 +88,7 @@ void set_matmul_precision(MatmulPrecision precision) {
   thePrecision = int(precision);
 }
 
-MatmulPrecision matmul_precision() {
+MatmulPrecision matmul_precision(std::source_location place) {
   int precision = thePrecision.load(std::memory_order_relaxed);
   if (precision != kNotSet) [[likely]]
     return MatmulPrecision(precision);
@@ -99,7 +100,8 @@ MatmulPrecision matmul_precision() {
       return wanted;
     return MatmulPrecision(precision);
   } catch (const std::invalid_argument &error) {
-    throw ValueError({}, "matmul_precision", error.what());
+    throw ValueError(detail::errorPlace(place), "matmul_precision",
+                     error.what());
   }
 }
 

@@ -4,6 +4,8 @@
 #include "runtime/DType.h"
 #include "runtime/Device.h"
 
+#include <source_location>
+
 namespace tessera {
 
 using runtime::Device;
@@ -47,6 +49,7 @@ enum class MatmulPrecision {
 /// depend on it.
 void set_matmul_precision(MatmulPrecision precision);
 /// What was set. Throws ValueError if TESSERA_TF32 is neither 0 nor 1.
-MatmulPrecision matmul_precision();
+MatmulPrecision
+matmul_precision(std::source_location place = std::source_location::current());
 
 } // namespace tessera

@@ -142,6 +142,7 @@ TEST(LowerTest, refusesWhatTheEnvironmentMustNotSay) {
   auto f = [](Tensor a) { return exp(a); };
   for (auto [name, value, text] :
        {std::tuple("TESSERA_FUSE", "2", "TESSERA_FUSE=2: expected 0 or 1"),
+        std::tuple("TESSERA_TF32", "on!", "TESSERA_TF32=on!: expected 0 or 1"),
         std::tuple("TESSERA_CPU", "pdp11", "unknown CPU 'pdp11'")}) {
     setenv(name, value, 1);
     std::string error = errorOf<ValueError>([&] { lower(f, zeros({2})); });
