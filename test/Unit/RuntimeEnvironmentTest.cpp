@@ -83,6 +83,6 @@ TEST(EnvironmentDeathTest, unknownNamesAreReportedOnce) {
       },
       testing::ExitedWithCode(0),
       "^tessera: warning: unknown environment variable TESSERA_CASHE; known "
-      "are TESSERA_DUMP [A-Z_ ]*\n$");
+      "are TESSERA_DUMP [A-Z0-9_ ]*\n$");
   unsetenv("TESSERA_CASHE");
 }
