@@ -28,9 +28,8 @@ struct ColKernel {
   bool grows() const { return ir::isSymbolic(count); }
   llvm::SmallVector<int64_t> sizes(llvm::ArrayRef<int64_t> dims) const;
   /// The index in `shape` of element number `at` of a result's.
-  llvm::SmallVector<ir::LaneIndex> indexOf(mlir::OpBuilder &b,
-                                           mlir::Value result,
-                                           ir::LaneIndex at) const;
+  llvm::SmallVector<ir::LaneIndex>
+  indexOf(mlir::OpBuilder &b, mlir::Value result, ir::LaneIndex at) const;
   ir::YieldOp yield() const {
     return llvm::cast<ir::YieldOp>(kernel.getBody().front().getTerminator());
   }
