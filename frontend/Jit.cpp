@@ -62,14 +62,6 @@ void checkPositions(const std::vector<size_t> &positions, size_t count,
                            std::to_string(count));
 }
 
-/// A device but the CPU is part of the signature.
-static void sign(JitCall &call, const Device &device) {
-  if (device == Device()) [[likely]]
-    return;
-  std::string text = device.str();
-  signBytes(call, text.data(), text.size());
-}
-
 /// What the environment says wrongly is an error of the compilation.
 static MatmulPrecision precisionOfCall() {
   try {
@@ -79,15 +71,23 @@ static MatmulPrecision precisionOfCall() {
   }
 }
 
+/// A device but the CPU is part of the signature, with the precision of its
+/// products.
+static void sign(JitCall &call, const Device &device) {
+  if (device == Device()) [[likely]]
+    return;
+  std::string text = device.str();
+  signBytes(call, text.data(), text.size());
+  MatmulPrecision precision = precisionOfCall();
+  signBytes(call, &precision, sizeof precision);
+}
+
 bool mustInline(JitCall &call) {
   Trace &trace = Trace::current();
   Device device = default_device();
   if (!trace.frames.empty() || isInterpreted(device))
     return true;
   sign(call, device);
-  if (MatmulPrecision precision = precisionOfCall();
-      precision != MatmulPrecision::exact)
-    signBytes(call, &precision, sizeof precision);
   for (const Tensor *argument : call.tensors.items()) {
     TensorImpl *impl = argument->handle().get();
     if (!impl || isInterpreted(impl->device))
