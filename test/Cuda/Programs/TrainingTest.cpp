@@ -1,39 +1,10 @@
 // Training on a GPU: the same bits as on the CPU.
+#include "test/Unit/Frontend/Training.h"
 #include "test/Cuda/Programs/Support.h"
 
 namespace tessera::test {
 
 namespace {
-
-struct Mlp : nn::Module {
-  nn::Linear a{17, 33}, b{33, 5};
-  Tensor operator()(Tensor x) { return b(tanh(a(x))); }
-  TESSERA_TREE(Mlp, a, b)
-};
-
-/// Trains on a device, and gives the losses and the weights.
-std::vector<float> train(const Device &device, bool compiled) {
-  set_default_device(device);
-  random::seed(3);
-  Tensor x = random::normal(random::key(5), {12, 17}), y = arange(12) % 5;
-  Mlp model;
-  optim::Adam adam({.lr = 1e-2f});
-  auto step = [&](Tensor x, Tensor y) {
-    auto [loss, grads] =
-        value_and_grad([&](Mlp &m) { return cross_entropy(m(x), y); })(model);
-    adam.step(model, grads);
-    return loss;
-  };
-  auto program = jit(step);
-  std::vector<float> values;
-  for (int i = 0; i < 4; ++i)
-    values.push_back((compiled ? program(x, y) : step(x, y)).item<float>());
-  for (auto &[name, weight] : model.state_dict())
-    for (float value : weight.to_vector<float>())
-      values.push_back(value);
-  EXPECT_EQ(model.state_dict().begin()->second.device(), device);
-  return values;
-}
 
 TEST_F(CudaProgramTest, trainingGivesTheBitsOfTheCpu) {
   std::vector<float> expected = train(Device(), true);

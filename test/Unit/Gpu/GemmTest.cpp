@@ -1,7 +1,6 @@
 // Products by fused multiply-adds, bit for bit as the contract has them.
 #include "lowering/Kernels/GemmContract.h"
-#include "test/Unit/Gpu/Harness.h"
-#include "gtest/gtest.h"
+#include "test/Unit/Gpu/Layouts.h"
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -161,26 +160,9 @@ template <typename T> void check(const Case &c, uint64_t seed = 0) {
       }
 }
 
-ProductText sizes(int64_t m, int64_t n, int64_t k, bool transA = false,
-                  bool transB = false) {
-  ProductText text;
-  text.m = m, text.n = n, text.k = k;
-  text.transA = transA, text.transB = transB;
-  return text;
-}
+struct Layouts : LayoutTest {};
 
-class Layouts : public testing::TestWithParam<std::pair<bool, bool>> {
-protected:
-  ProductText sizes(int64_t m, int64_t n, int64_t k) {
-    return ::sizes(m, n, k, GetParam().first, GetParam().second);
-  }
-};
-
-INSTANTIATE_TEST_SUITE_P(All, Layouts,
-                         testing::Values(std::pair(false, false),
-                                         std::pair(false, true),
-                                         std::pair(true, false),
-                                         std::pair(true, true)));
+INSTANTIATE_TEST_SUITE_P(All, Layouts, kLayouts);
 
 TEST_P(Layouts, wholeTiles) {
   check<float>({sizes(64, 64, 32)});

@@ -1,7 +1,6 @@
 // Products of narrow floats on tensor cores: of whole numbers exactly, of
 // others within the bound of a sum in f32.
-#include "test/Unit/Gpu/Harness.h"
-#include "gtest/gtest.h"
+#include "test/Unit/Gpu/Layouts.h"
 #include <bit>
 #include <cmath>
 #include <random>
@@ -114,21 +113,9 @@ void check(ProductText p, Format f, const std::string &arch = "sm_90",
             << "at " << batch << ", " << i << ", " << j;
 }
 
-class TensorCores : public testing::TestWithParam<std::pair<bool, bool>> {
-protected:
-  ProductText sizes(int64_t m, int64_t n, int64_t k) {
-    ProductText p;
-    p.m = m, p.n = n, p.k = k;
-    p.transA = GetParam().first, p.transB = GetParam().second;
-    return p;
-  }
-};
+struct TensorCores : LayoutTest {};
 
-INSTANTIATE_TEST_SUITE_P(All, TensorCores,
-                         testing::Values(std::pair(false, false),
-                                         std::pair(false, true),
-                                         std::pair(true, false),
-                                         std::pair(true, true)));
+INSTANTIATE_TEST_SUITE_P(All, TensorCores, kLayouts);
 
 TEST_P(TensorCores, copies) {
   check(sizes(32, 32, 64), kBF16);

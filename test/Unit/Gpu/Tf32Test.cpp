@@ -1,7 +1,6 @@
 // Products of f32 on tensor cores: each element is the sum in f32 of the exact
 // products of operands that are rounded to tf32.
-#include "test/Unit/Gpu/Harness.h"
-#include "gtest/gtest.h"
+#include "test/Unit/Gpu/Layouts.h"
 #include <bit>
 #include <cmath>
 #include <random>
@@ -93,21 +92,9 @@ void check(const ProductText &p, const std::string &arch = "sm_80",
       }
 }
 
-class Tf32 : public testing::TestWithParam<std::pair<bool, bool>> {
-protected:
-  ProductText sizes(int64_t m, int64_t n, int64_t k) {
-    ProductText p;
-    p.m = m, p.n = n, p.k = k;
-    p.transA = GetParam().first, p.transB = GetParam().second;
-    return p;
-  }
-};
+struct Tf32 : LayoutTest {};
 
-INSTANTIATE_TEST_SUITE_P(All, Tf32,
-                         testing::Values(std::pair(false, false),
-                                         std::pair(false, true),
-                                         std::pair(true, false),
-                                         std::pair(true, true)));
+INSTANTIATE_TEST_SUITE_P(All, Tf32, kLayouts);
 
 TEST_P(Tf32, copies) {
   check(sizes(32, 32, 64));
