@@ -20,6 +20,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Dialect/X86Vector/X86VectorDialect.h"
 #include "mlir/Transforms/CSE.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -130,6 +131,8 @@ std::vector<KernelJob> kernelJobs(func::FuncOp function,
                        scf::SCFDialect, vector::VectorDialect>();
       if (target.gpu)
         context.loadDialect<gpu::GPUDialect, NVVM::NVVMDialect>();
+      else if (target.hasAVX512BF16)
+        context.loadDialect<x86vector::X86VectorDialect>();
       Block parsed;
       if (failed(readBytecodeFile(llvm::MemoryBufferRef(*bytes, "kernel"),
                                   &parsed, ParserConfig(&context))))

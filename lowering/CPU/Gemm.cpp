@@ -1,6 +1,7 @@
 // The compute launch of a Gemm, tiles of register blocks, and the entry points.
 #include "lowering/CPU/Gemm.h"
 #include "lowering/CPU/GemmBuilder.h"
+#include "lowering/CPU/GemmPairs.h"
 #include "llvm/Support/MathExtras.h"
 #include <map>
 
@@ -62,6 +63,25 @@ int64_t GemmEmission::packedBytes(const PanelLayout &layout,
   const GemmShape &s = kernel.shape;
   int64_t elements = (shared ? 1 : s.batch) * s.k * layout.packedColumns();
   return llvm::alignTo(elements * elementBytes(), 64);
+}
+
+PackTiling GemmEmission::tilingA() const {
+  const GemmShape &s = kernel.shape;
+  return PackTiling(panelsA(), s.k, !s.transA, s.sharedA ? 1 : s.batch);
+}
+
+PackTiling GemmEmission::tilingB() const {
+  const GemmShape &s = kernel.shape;
+  return PackTiling(panelsB(), s.k, s.transB, s.sharedB ? 1 : s.batch);
+}
+
+int64_t GemmEmission::exponentBytes() const {
+  if (!kernel.shape.pairs)
+    return 0;
+  int64_t tiles = tilingA().tiles();
+  if (plan.packB == Packing::Launch)
+    tiles += tilingB().tiles();
+  return llvm::alignTo(4 * tiles, 64);
 }
 
 int64_t GemmEmission::packedABytes() const {
@@ -171,6 +191,8 @@ public:
                     e.element());
     if (e.stepsOverK())
       totals = e.totals(f);
+    if (s.pairs)
+      readExponents();
     unsigned last = f.function.getNumArguments() - 1;
     f.loop(f.arg(last - 1), f.arg(last), 1, [&](Value tile) {
       locate(tile);
@@ -189,6 +211,16 @@ private:
     if (operand.buffer < 0)
       return f.scratch(1, e.element());
     return e.flatBuffer(f, f.arg(operand.buffer));
+  }
+
+  /// What packing found of whole operands.
+  void readExponents() {
+    Value exponents = exponentsOf(e, f);
+    int64_t ofA = e.tilingA().tiles();
+    exponentA = leastOf(f, exponents, 0, ofA);
+    if (p.packB == Packing::Launch)
+      isExact = isDotExact(f, exponentA,
+                           leastOf(f, exponents, ofA, e.tilingB().tiles()));
   }
 
   /// The steps of k, of which there is one for no elements too.
@@ -249,7 +281,10 @@ private:
       Value begin = f.div(firstColumn, width);
       Value end = f.min(f.add(begin, p.tileColumns / width),
                         f.index(e.panelsB().panels()));
-      emitTilePacking(e, f, s.sharedB ? f.index(0) : batch, k, begin, end, b);
+      Value exponentB = emitTilePacking(e, f, s.sharedB ? f.index(0) : batch, k,
+                                        begin, end, b);
+      if (s.pairs)
+        isExact = isDotExact(f, exponentA, exponentB);
     }
     if (p.columnsOuter)
       columns([&](Value column, RegisterBlock block) {
@@ -328,6 +363,8 @@ private:
     llvm::append_range(operands, f.args(0, e.kernel.buffers.size()));
     if (e.stepsOverK())
       operands.append({totals, k});
+    if (s.pairs)
+      operands.push_back(isExact);
     func::FuncOp &callee = blocks[{block.rows, block.vectors, block.tail}];
     if (!callee)
       callee = emitRegisterBlock(e, block, cast<MemRefType>(a.getType()),
@@ -342,7 +379,8 @@ private:
   const int64_t width, fullColumns, rowTiles, columnTiles;
   std::map<std::tuple<int64_t, int64_t, int64_t>, func::FuncOp> blocks;
 
-  Value a, b, totals;
+  Value a, b, totals, exponentA;
+  Value isExact; ///< Of pairs: the instruction gives the contract's bits.
   // Of the tile at hand. Where the rows' number depends on a symbol, a block is
   // a row.
   Value batch, columnTile, firstBlock, endBlock, firstColumn;
@@ -386,7 +424,7 @@ int64_t emitGemm(ModuleOp module, Location loc, const GemmKernel &kernel,
                  const GemmTarget &target, const GemmPlan &plan) {
   GemmEmission e{module, loc, kernel, target, plan};
   assert(plan.streams || plan.tileColumns % e.blockColumns() == 0);
-  assert(plan.kBlock == kernel.shape.k || plan.kBlock == kProductChunk);
+  assert(plan.kBlock == kernel.shape.k || plan.kBlock == kernel.shape.chunk());
   assert(!plan.rowsGrow || (!plan.packA && !plan.streams));
   if (plan.packA || plan.packB == Packing::Launch)
     emitPackLaunch(e);
@@ -408,6 +446,8 @@ int64_t emitGemm(ModuleOp module, Location loc, const GemmKernel &kernel,
     return emitGemm(module, loc, exchanged(kernel), target);
   GemmPlan plan = planGemm(s, target, bool(kernel.a.load), bool(kernel.b.load),
                            kernel.heavyStore);
+  if (isForPairs(kernel, target, plan))
+    return emitGemm(module, loc, inPairs(kernel), target);
   return emitGemm(module, loc, kernel, target, plan);
 }
 

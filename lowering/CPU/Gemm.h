@@ -56,10 +56,16 @@ struct GemmKernel {
   /// and if it is of the result's type it holds sums between chunks of k. It
   /// must not share memory with an input.
   int64_t result = -1;
+  /// All elements of A and B are numbers of bf16, as f32.
+  bool isBF16 = false;
   /// The epilogue is more than about four ops: it is then built once a
   /// register block, in a loop.
   bool heavyStore = false;
 };
+
+/// How the target multiplies pairs of bf16: an instruction adds two products to
+/// an f32, or what it computes is spelled out, for tests on other targets.
+enum class PairDot { None, Instruction, SpelledOut };
 
 /// Facts of the target that the schedule depends on. The bits of the result
 /// depend on `fma` only.
@@ -69,6 +75,7 @@ struct GemmTarget {
   bool fma = false;
   bool masks = false; ///< Masked vector loads of 32 and 64-bit elements are
                       ///< instructions.
+  PairDot pairDot = PairDot::None;
   int64_t l1 = 32 << 10, l2 = 512 << 10, l3 = 8 << 20;
 };
 /// What the emitter is told of a target.

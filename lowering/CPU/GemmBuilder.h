@@ -116,6 +116,16 @@ struct PanelLayout {
   }
 };
 
+/// How the packing of an operand is cut into tiles: rows of the packed matrix
+/// by panels.
+struct PackTiling {
+  PackTiling(const PanelLayout &layout, int64_t rows, bool transposed,
+             int64_t batches);
+  int64_t rowTiles, panelTiles, batches;
+  int64_t tileRows, tilePanels; ///< Of a tile, at most.
+  int64_t tiles() const { return batches * rowTiles * panelTiles; }
+};
+
 /// State of one emission.
 struct GemmEmission {
   mlir::ModuleOp module;
@@ -161,14 +171,20 @@ struct GemmEmission {
   mlir::Value totalsAt(FunctionBuilder &f, mlir::Value batch, mlir::Value row,
                        mlir::Value column) const;
 
-  // The workspace: packed A, packed B, totals or a stream's sums.
+  PackTiling tilingA() const;
+  PackTiling tilingB() const;
+
+  // The workspace: packed A, packed B, totals or a stream's sums, and of pairs
+  // the exponents that packing found.
   int64_t packedABytes() const;
   int64_t packedBBytes() const;
   int64_t totalsBytes() const;
   int64_t streamColumns() const;
   int64_t streamBytes() const;
+  int64_t exponentBytes() const;
   int64_t workspaceBytes() const {
-    return packedABytes() + packedBBytes() + totalsBytes() + streamBytes();
+    return packedABytes() + packedBBytes() + totalsBytes() + streamBytes() +
+           exponentBytes();
   }
   mlir::Value streamSums(FunctionBuilder &f) const {
     return workspace(f, packedABytes(), streamBytes());
@@ -216,14 +232,15 @@ void emitComputeLaunch(const GemmEmission &e);
 void emitStreamLaunches(const GemmEmission &e);
 
 /// Packs the panels [begin, end) of B for the chunk of k that starts at `k`
-/// into `buffer`.
-void emitTilePacking(const GemmEmission &e, FunctionBuilder &f,
-                     mlir::Value batch, mlir::Value k, mlir::Value begin,
-                     mlir::Value end, mlir::Value buffer);
+/// into `buffer`. Of pairs, returns the least exponent.
+mlir::Value emitTilePacking(const GemmEmission &e, FunctionBuilder &f,
+                            mlir::Value batch, mlir::Value k, mlir::Value begin,
+                            mlir::Value end, mlir::Value buffer);
 
 /// Arguments of a register block's function: flat A and flat B, the index of
 /// each one's first element, batch, row and column; the kernel's buffers; and
-/// if k goes in steps, the totals and the first k.
+/// if k goes in steps, the totals and the first k; and of pairs, whether their
+/// instruction gives the contract's bits.
 mlir::func::FuncOp emitRegisterBlock(const GemmEmission &e, RegisterBlock block,
                                      mlir::MemRefType a, mlir::MemRefType b,
                                      ReadStrides strides);

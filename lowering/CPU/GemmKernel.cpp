@@ -29,6 +29,7 @@ public:
     gemm.shape = shape;
     gemm.a = operand(0);
     gemm.b = operand(1);
+    gemm.isBF16 = isBF16(0) && isBF16(1);
     for (Value input : kernel.getInputs())
       gemm.buffers.push_back(flatMemRef(tensorType(input)));
     for (auto [i, output] : llvm::enumerate(kernel.getOutputs())) {
@@ -46,6 +47,11 @@ public:
   }
 
 private:
+  bool isBF16(unsigned number) {
+    Value narrow = narrowSource(source.operand(number));
+    return narrow && tensorType(narrow).getElementType().isBF16();
+  }
+
   GemmOperand operand(unsigned number) {
     GemmOperand operand;
     operand.buffer = inputOf(source.operand(number));

@@ -1,5 +1,5 @@
 // Register blocks: private functions that run the chains of k and the epilogue.
-#include "lowering/CPU/GemmBuilder.h"
+#include "lowering/CPU/GemmPairs.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -48,6 +48,8 @@ public:
         a(f.arg(0)), b(f.arg(1)), aFirst(f.arg(2)), bFirst(f.arg(3)),
         batch(f.arg(4)), row(f.arg(5)), column(f.arg(6)),
         buffers(f.args(7, e.kernel.buffers.size())) {
+    if (e.kernel.shape.pairs)
+      isExact = f.arg(f.function.getNumArguments() - 1);
     if (!e.stepsOverK())
       return;
     totals = f.arg(7 + buffers.size());
@@ -60,7 +62,7 @@ public:
       prefetchResult();
     if (e.stepsOverK())
       step();
-    else if (k > kProductChunk)
+    else if (k > e.kernel.shape.chunk())
       epilogue(orZeros(allChunks()));
     else
       epilogue(chain(f.index(0), f.index(k)));
@@ -85,32 +87,77 @@ private:
   Values chain(Value begin, Value end) {
     if (e.readsTransposedB())
       return transposedChain(begin, end);
-    return f.loop(begin, end, 1, splats(0.0),
-                  [&](Value k, ValueRange accumulators) {
-                    Value aAt = f.add(aFirst, f.mul(k, strides.aK));
-                    Value bAt = f.add(bFirst, f.mul(k, strides.bK));
-                    Values bs, results;
-                    for (int64_t v = 0; v < block.vectors; ++v)
-                      bs.push_back(loadB(bAt, v));
-                    if (e.plan.prefetchB)
-                      for (int64_t c = 0; c < block.vectors * e.plan.lanes;
-                           c += 64 / e.elementBytes())
-                        f.prefetch(b, f.add(bAt, e.plan.prefetchB + c),
-                                   /*isWrite=*/false, 3);
-                    return multiplyAdd(aAt, bs, accumulators);
-                  });
+    auto stepsBy = [&](auto addProducts) {
+      return f.loop(begin, end, 1, splats(0.0),
+                    [&](Value k, ValueRange before) {
+                      Value aAt = f.add(aFirst, f.mul(k, strides.aK));
+                      return (this->*addProducts)(aAt, rowOfB(k), before);
+                    });
+    };
+    if (!e.kernel.shape.pairs)
+      return stepsBy(&RegisterBlockBuilder::multiplyAdd);
+    return f.choose(
+        isExact, [&] { return stepsBy(&RegisterBlockBuilder::dot); },
+        [&] { return stepsBy(&RegisterBlockBuilder::multiplyAddHalves); });
   }
 
-  /// One step of k: adds a column of A times a row of B.
-  Values multiplyAdd(Value aAt, ValueRange bs, ValueRange accumulators) {
+  Values rowOfB(Value k) {
+    Value at = f.add(bFirst, f.mul(k, strides.bK));
+    Values row;
+    for (int64_t v = 0; v < block.vectors; ++v)
+      row.push_back(loadB(at, v));
+    if (e.plan.prefetchB)
+      for (int64_t c = 0; c < block.vectors * e.plan.lanes;
+           c += 64 / e.elementBytes())
+        f.prefetch(b, f.add(at, e.plan.prefetchB + c), /*isWrite=*/false, 3);
+    return row;
+  }
+
+  /// One step of k: adds a column of A times a row of B. `part` of each factor
+  /// from A is multiplied.
+  Values addProducts(Value aAt, ValueRange bs, ValueRange before,
+                     llvm::function_ref<Value(Value)> part,
+                     llvm::function_ref<Value(Value, Value, Value)> add) {
     Values results;
     for (int64_t r = 0; r < block.rows; ++r) {
-      Value x = f.broadcast(type, a, f.add(aAt, r * strides.aRow));
+      Value x = part(f.broadcast(type, a, f.add(aAt, r * strides.aRow)));
       for (int64_t v = 0; v < block.vectors; ++v)
-        results.push_back(f.multiplyAdd(
-            x, bs[v], accumulators[r * block.vectors + v], e.target.fma));
+        results.push_back(add(x, bs[v], before[r * block.vectors + v]));
     }
     return results;
+  }
+
+  Values multiplyAdd(Value aAt, ValueRange bs, ValueRange before) {
+    return addProducts(
+        aAt, bs, before, [](Value x) { return x; },
+        [&](Value x, Value y, Value sum) {
+          return f.multiplyAdd(x, y, sum, e.target.fma);
+        });
+  }
+
+  Values dot(Value aAt, ValueRange bs, ValueRange before) {
+    return addProducts(
+        aAt, bs, before, [](Value x) { return x; },
+        [&](Value x, Value y, Value sum) {
+          return dotPairs(f, x, y, sum, e.target);
+        });
+  }
+
+  /// The halves of all pairs one after the other, so that few registers hold
+  /// them.
+  Values multiplyAddHalves(Value aAt, ValueRange bs, ValueRange before) {
+    Values sums(before);
+    for (auto half : {highHalf, lowHalf}) {
+      Values halves;
+      for (Value pairs : bs)
+        halves.push_back(half(f, pairs));
+      sums = addProducts(
+          aAt, halves, sums, [&](Value x) { return half(f, x); },
+          [&](Value x, Value y, Value sum) {
+            return f.multiplyAdd(x, y, sum, e.target.fma);
+          });
+    }
+    return sums;
   }
 
   /// The same with B stored as [n, k]: squares of it are transposed in
@@ -190,9 +237,9 @@ private:
   /// result stays what it is.
   Values allChunks() {
     Value k = f.index(e.kernel.shape.k);
-    return f.loop(f.index(0), k, kProductChunk, splats(-0.0),
+    return f.loop(f.index(0), k, e.kernel.shape.chunk(), splats(-0.0),
                   [&](Value begin, ValueRange before) {
-                    Value end = f.min(f.add(begin, kProductChunk), k);
+                    Value end = f.min(f.add(begin, e.kernel.shape.chunk()), k);
                     return sums(before, chain(begin, end));
                   });
   }
@@ -219,7 +266,7 @@ private:
   /// the totals or, after the last chunk, runs the epilogue.
   void step() {
     const int64_t k = e.kernel.shape.k;
-    Value end = f.min(f.add(kFirst, kProductChunk), f.index(k));
+    Value end = f.min(f.add(kFirst, e.plan.kBlock), f.index(k));
     Values chains = chain(f.index(0), f.sub(end, kFirst));
     Value totalsAt = e.totalsAt(f, batch, row, column);
     Values before = f.choose(
@@ -277,6 +324,7 @@ private:
   Value a, b, aFirst, bFirst, batch, row, column;
   ValueRange buffers;
   Value totals, kFirst;
+  Value isExact; ///< See isDotExact().
 };
 
 } // namespace
@@ -289,6 +337,8 @@ func::FuncOp emitRegisterBlock(const GemmEmission &e, RegisterBlock block,
   arguments.append(e.kernel.buffers.begin(), e.kernel.buffers.end());
   if (e.stepsOverK())
     arguments.append({e.totalsType(), index});
+  if (e.kernel.shape.pairs)
+    arguments.push_back(IntegerType::get(e.loc.getContext(), 1));
   std::string name = e.kernel.name + "_block" + std::to_string(block.rows) +
                      "x" + std::to_string(block.vectors);
   if (block.tail < e.plan.lanes)

@@ -1,5 +1,5 @@
 // Packing for a Gemm: operands, or their transposes, as panels.
-#include "lowering/CPU/GemmBuilder.h"
+#include "lowering/CPU/GemmPairs.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -20,47 +20,52 @@ public:
          const PanelLayout &layout, bool transposed, int64_t batches,
          Value destination)
       : e(e), f(f), operand(operand), layout(layout), transposed(transposed),
-        batches(batches), destination(destination), lanes(e.plan.lanes),
-        rows(e.kernel.shape.k), type(e.vectorType()) {
+        tiling(layout, e.kernel.shape.k, transposed, batches),
+        destination(destination), lanes(e.plan.lanes), rows(e.kernel.shape.k),
+        type(e.vectorType()) {
     if (!operand.load)
       source = e.flatBuffer(f, f.arg(operand.buffer));
-    int64_t width = std::max<int64_t>(layout.first.width, 1);
-    // A transposed source keeps all its rows in one tile: its last block
-    // overlaps the one before. Otherwise a tile reads longer stretches of rows.
-    tilePanels =
-        std::max<int64_t>(1, (transposed ? kTileElements / rows : 512) / width);
-    tilePanels = std::min(tilePanels, layout.panels());
-    tileRows = transposed ? rows
-                          : std::clamp<int64_t>(
-                                kTileElements / (tilePanels * width), 1, rows);
   }
 
-  int64_t tiles() const { return batches * rowTiles() * panelTiles(); }
+  int64_t tiles() const { return tiling.tiles(); }
 
   /// Emits tile `tile` of a packing launch.
   void emit(Value tile) {
-    Value rowTile = f.rem(tile, rowTiles());
-    Value rest = f.div(tile, rowTiles());
-    Value panelTile = f.rem(rest, panelTiles());
-    Value batch = batches == 1 ? f.index(0) : f.div(rest, panelTiles());
-    Value rowBegin = f.mul(rowTile, tileRows);
-    Value rowEnd = rowTiles() == 1
+    const PackTiling &t = tiling;
+    Value rowTile = f.rem(tile, t.rowTiles);
+    Value rest = f.div(tile, t.rowTiles);
+    Value panelTile = f.rem(rest, t.panelTiles);
+    Value batch = t.batches == 1 ? f.index(0) : f.div(rest, t.panelTiles);
+    Value rowBegin = f.mul(rowTile, t.tileRows);
+    Value rowEnd = t.rowTiles == 1
                        ? f.index(rows)
-                       : f.min(f.add(rowBegin, tileRows), f.index(rows));
-    Value begin = f.mul(panelTile, tilePanels), last = f.index(layout.panels());
+                       : f.min(f.add(rowBegin, t.tileRows), f.index(rows));
+    Value begin = f.mul(panelTile, t.tilePanels);
+    Value last = f.index(layout.panels());
     Value end =
-        panelTiles() == 1 ? last : f.min(f.add(begin, tilePanels), last);
-    pack(batch, rowBegin, rowEnd, begin, end);
+        t.panelTiles == 1 ? last : f.min(f.add(begin, t.tilePanels), last);
+    Value exponent = pack(batch, rowBegin, rowEnd, begin, end);
+    if (exponent)
+      memref::StoreOp::create(f.b, f.loc, exponent, exponentsOf(e, f),
+                              f.add(tile, firstExponent));
   }
 
-  /// Packs rows [rowBegin, rowEnd) of the panels [begin, end).
-  void pack(Value batch, Value rowBegin, Value rowEnd, Value begin, Value end) {
+  /// Where the exponents of this operand's tiles begin.
+  void putExponentsFrom(int64_t first) { firstExponent = first; }
+
+  /// Packs rows [rowBegin, rowEnd) of the panels [begin, end). Of pairs,
+  /// returns the least exponent.
+  Value pack(Value batch, Value rowBegin, Value rowEnd, Value begin,
+             Value end) {
     this->batch = batch;
     this->rowBegin = rowBegin;
     this->rowEnd = rowEnd;
+    if (e.kernel.shape.pairs)
+      exponent.emplace(f, type);
     Value split = f.index(layout.first.count);
     panels(begin, f.min(end, split), layout.first, 0);
     panels(f.max(begin, split), end, layout.second, layout.first.count);
+    return exponent ? exponent->value() : Value();
   }
 
   /// Packs into a buffer of one step of k and of the panels from `firstPanel`
@@ -68,9 +73,10 @@ public:
   void packLocally(Value firstPanel) { localPanel = firstPanel; }
 
 private:
-  int64_t rowTiles() const { return llvm::divideCeil(rows, tileRows); }
-  int64_t panelTiles() const {
-    return llvm::divideCeil(layout.panels(), tilePanels);
+  void store(Value packed, Value at) {
+    if (exponent)
+      exponent->add(packed);
+    f.store(packed, destination, at);
   }
 
   /// Packs the panels [begin, end), which are of one group; the group's first
@@ -120,9 +126,9 @@ private:
         Value column = columnOf(panel);
         f.loop(first, last, 1, [&](Value row) {
           for (int64_t offset = 0; offset < width; offset += lanes)
-            f.store(load(row, f.add(column, offset),
-                         std::min(width - offset, lanes)),
-                    destination, target(row, panel, f.index(offset), group));
+            store(load(row, f.add(column, offset),
+                       std::min(width - offset, lanes)),
+                  target(row, panel, f.index(offset), group));
         });
       });
     });
@@ -164,9 +170,9 @@ private:
       bool together = localPanel || !e.stepsOverK() || rows % step == 0;
       Value at = target(row, panel, offset, group);
       for (int64_t l = 0; l < step; ++l)
-        f.store(vectors[l], destination,
-                together ? f.add(at, l * group.stride)
-                         : target(f.add(row, l), panel, offset, group));
+        store(vectors[l], together
+                              ? f.add(at, l * group.stride)
+                              : target(f.add(row, l), panel, offset, group));
     });
   }
 
@@ -177,7 +183,7 @@ private:
       for (int64_t l = 0; l < valid; ++l)
         x = vector::InsertOp::create(f.b, f.loc, scalar(f.add(first, l), row),
                                      x, l);
-      f.store(x, destination, target(row, panel, offset, group));
+      store(x, target(row, panel, offset, group));
     });
   }
 
@@ -220,15 +226,33 @@ private:
   const GemmOperand &operand;
   const PanelLayout layout;
   bool transposed;
-  int64_t batches;
+  const PackTiling tiling;
   Value destination, source;
   int64_t lanes, rows;
   VectorType type;
-  int64_t tileRows = 1, tilePanels = 1;
+  std::optional<LeastExponent> exponent; ///< Of pairs.
+  int64_t firstExponent = 0;
   Value batch, rowBegin, rowEnd, localPanel;
 };
 
 } // namespace
+
+PackTiling::PackTiling(const PanelLayout &layout, int64_t rows, bool transposed,
+                       int64_t batches)
+    : batches(batches) {
+  int64_t width = std::max<int64_t>(layout.first.width, 1);
+  // A transposed source keeps all its rows in one tile: its last block
+  // overlaps the one before. Otherwise a tile reads longer stretches of rows.
+  tilePanels =
+      std::max<int64_t>(1, (transposed ? kTileElements / rows : 512) / width);
+  tilePanels = std::min(tilePanels, layout.panels());
+  tileRows =
+      transposed
+          ? rows
+          : std::clamp<int64_t>(kTileElements / (tilePanels * width), 1, rows);
+  rowTiles = llvm::divideCeil(rows, tileRows);
+  panelTiles = llvm::divideCeil(layout.panels(), tilePanels);
+}
 
 void emitPackLaunch(const GemmEmission &e) {
   const GemmShape &s = e.kernel.shape;
@@ -242,6 +266,8 @@ void emitPackLaunch(const GemmEmission &e) {
     b.emplace(e, f, e.kernel.b, e.panelsB(), s.transB, s.sharedB ? 1 : s.batch,
               e.packedB(f));
   int64_t tilesA = a ? a->tiles() : 0, tilesB = b ? b->tiles() : 0;
+  if (b)
+    b->putExponentsFrom(tilesA);
   unsigned last = f.function.getNumArguments() - 1;
   f.loop(f.arg(last - 1), f.arg(last), 1, [&](Value tile) {
     if (!a || !b)
@@ -258,14 +284,14 @@ void emitPackLaunch(const GemmEmission &e) {
   e.finishLaunch(f, formulaOf(tilesA + tilesB));
 }
 
-void emitTilePacking(const GemmEmission &e, FunctionBuilder &f, Value batch,
-                     Value k, Value begin, Value end, Value buffer) {
+Value emitTilePacking(const GemmEmission &e, FunctionBuilder &f, Value batch,
+                      Value k, Value begin, Value end, Value buffer) {
   const GemmShape &s = e.kernel.shape;
   Packer packer(e, f, e.kernel.b, e.panelsB(), s.transB, 1, buffer);
   Value last = e.stepsOverK() ? f.min(f.add(k, e.plan.kBlock), f.index(s.k))
                               : f.index(s.k);
   packer.packLocally(begin);
-  packer.pack(batch, k, last, begin, end);
+  return packer.pack(batch, k, last, begin, end);
 }
 
 } // namespace tessera::lowering::cpu

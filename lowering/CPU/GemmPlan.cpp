@@ -23,7 +23,7 @@ public:
       : s(s), target(target), producesA(producesA), producesB(producesB),
         bytes(s.element.getIntOrFloatBitWidth() / 8) {
     plan.lanes = std::max<int64_t>(target.vectorBits / 8 / bytes, 1);
-    plan.kBlock = std::min(s.k, kProductChunk);
+    plan.kBlock = std::min(s.k, s.chunk());
     plan.storeLoop = heavyStore;
     plan.splitTail = !heavyStore || !target.masks;
     plan.prefetchC = s.m * s.n * bytes > target.l2;
@@ -213,6 +213,10 @@ GemmTarget factsOf(const TargetInfo &target) {
   facts.registers = target.registers();
   facts.fma = target.hasFMA;
   facts.masks = target.hasAVX;
+  if (target.hasAVX512BF16)
+    facts.pairDot = PairDot::Instruction;
+  else if (target.spellsOutBF16Dot)
+    facts.pairDot = PairDot::SpelledOut;
   facts.l1 = target.l1;
   facts.l2 = target.l2;
   facts.l3 = target.l3;

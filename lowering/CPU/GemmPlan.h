@@ -34,7 +34,7 @@ struct GemmPlan {
   bool streams = false;
 
   // A tile is `tileBlocks` row blocks by `tileColumns` columns, with all of k:
-  // at once, or in chunks (`kBlock` is k, or kProductChunk). The totals between
+  // at once, or in chunks (`kBlock` is k, or a chunk of it). The totals between
   // chunks wait in the result, or in the workspace.
   int64_t kBlock = 0;
   int64_t tileBlocks = 1, tileColumns = 1;

@@ -144,7 +144,7 @@ std::string TargetInfo::key() const {
                     std::to_string(l2), std::to_string(l3),
                     gpu ? StringRef(gpu->name) : StringRef(),
                     hasChecks ? "checks" : "", hasCounters ? "counters" : "",
-                    allowsTF32 ? "tf32" : "");
+                    allowsTF32 ? "tf32" : "", spellsOutBF16Dot ? "dot" : "");
 }
 
 Expected<TargetInfo> targetFor(StringRef cpu) {

@@ -36,6 +36,9 @@ struct TargetInfo {
   int64_t l1 = 32 << 10, l2 = 1 << 20,
           l3 = 16 << 20; ///< Data cache sizes in bytes; l3 is the whole shared
                          ///< cache.
+  /// Products of bf16 are as with AVX512-BF16, its instruction spelled out in
+  /// others, so that they can be tested on any CPU.
+  bool spellsOutBF16Dot = false;
   /// What there is to know of a GPU; null for a CPU. See gpuTargetFor(). With
   /// the triple of a CPU, its kernels are run on that CPU by the emulator.
   const GpuTarget *gpu = nullptr;

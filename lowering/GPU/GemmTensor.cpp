@@ -47,19 +47,12 @@ struct WarpTile {
 
 /// A narrow operand: the value that the product's operand is the f32 of.
 std::optional<GemmInput> narrowInput(Value operand) {
-  auto convert = operand.getDefiningOp<ConvertOp>();
-  bool isDirect = bool(convert);
-  while (!convert) {
-    Operation *op = operand.getDefiningOp();
-    if (!isa_and_nonnull<ReshapeOp, IdentityOp, StopGradientOp>(op))
-      return std::nullopt;
-    operand = op->getOperand(0);
-    convert = operand.getDefiningOp<ConvertOp>();
-  }
-  GemmInput input = GemmInput::of(convert.getX());
+  Value source = narrowSource(operand);
+  if (!source)
+    return std::nullopt;
+  GemmInput input = GemmInput::of(source);
   // A buffer's elements lie the same under any shape.
-  if (!isNarrowFloat(tensorType(input.value).getElementType()) ||
-      (!isDirect && input.buffer < 0))
+  if (input.buffer < 0 && !operand.getDefiningOp<ConvertOp>())
     return std::nullopt;
   return input;
 }

@@ -21,6 +21,12 @@ struct GemmShape {
   bool sharedA = false, sharedB = false;
   /// f32, f64, or a signless integer, whose arithmetic wraps.
   mlir::Type element;
+  /// Each element of an operand is a pair of bf16 numbers in the bits of an
+  /// f32, for two steps of k, and k is the number of pairs.
+  bool pairs = false;
+
+  /// kProductChunk, in elements along k.
+  int64_t chunk() const { return pairs ? kProductChunk / 2 : kProductChunk; }
 };
 
 } // namespace tessera::lowering

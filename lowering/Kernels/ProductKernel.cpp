@@ -1,18 +1,30 @@
 // The analysis of gemm kernels.
 #include "lowering/Kernels/ProductKernel.h"
+#include "dialects/Tessera/IR/NarrowFloats.h"
 
 using namespace mlir;
 using namespace tessera::ir;
 
 namespace tessera::lowering {
 
+/// The value that ops which keep every element's place in memory begin with.
+static Value withoutViews(Value value) {
+  while (isa_and_nonnull<ReshapeOp, IdentityOp, StopGradientOp>(
+      value.getDefiningOp()))
+    value = value.getDefiningOp()->getOperand(0);
+  return value;
+}
+
 int64_t inputOf(Value value) {
-  while (auto *op = value.getDefiningOp()) {
-    if (!isa<ReshapeOp, IdentityOp, StopGradientOp>(op))
-      return -1;
-    value = op->getOperand(0);
-  }
-  return cast<BlockArgument>(value).getArgNumber();
+  auto input = dyn_cast<BlockArgument>(withoutViews(value));
+  return input ? int64_t(input.getArgNumber()) : -1;
+}
+
+Value narrowSource(Value operand) {
+  auto convert = withoutViews(operand).getDefiningOp<ConvertOp>();
+  if (!convert || !isNarrowFloat(tensorType(convert.getX()).getElementType()))
+    return {};
+  return convert.getX();
 }
 
 FailureOr<ProductKernel> ProductKernel::of(KernelOp kernel) {

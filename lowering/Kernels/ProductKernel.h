@@ -39,6 +39,10 @@ struct ProductKernel {
 /// every element's place in memory; -1 if it is computed.
 int64_t inputOf(mlir::Value value);
 
+/// The f16 or bf16 tensor that an operand is the f32 of, seen through the same
+/// ops; null if there is none.
+mlir::Value narrowSource(mlir::Value operand);
+
 } // namespace tessera::lowering
 
 #endif

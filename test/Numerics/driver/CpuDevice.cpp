@@ -1,5 +1,6 @@
 // The compiler as a device: compiled unfused, fused, and with its inputs given
 // away, run on several numbers of threads.
+#include "dialects/Tessera/IR/Tessera.h"
 #include "lowering/Compiler.h"
 #include "lowering/Plan/InPlace.h"
 #include "runtime/Executable.h"
@@ -69,6 +70,26 @@ compileFor(func::FuncOp function, const CpuSetting &setting) {
     return function.emitError("does not compile ")
            << setting.name << ": " << error;
   return executable;
+}
+
+static bool multipliesBF16(func::FuncOp function) {
+  return function
+      .walk([](ir::DotGeneralOp dot) {
+        return dot.getA().getType().getElementType().isBF16()
+                   ? WalkResult::interrupt()
+                   : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+std::vector<CpuSetting> cpuSettings(func::FuncOp function) {
+  std::vector<CpuSetting> settings{kUnfused, kFused, kDonated};
+  if (multipliesBF16(function)) {
+    lowering::TargetInfo target = lowering::hostTarget();
+    target.spellsOutBF16Dot = true;
+    settings.push_back({"with the dot product of bf16", true, false, target});
+  }
+  return settings;
 }
 
 FailureOr<std::vector<Variant>> prepareCpu(func::FuncOp function,

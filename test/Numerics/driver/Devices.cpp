@@ -71,7 +71,9 @@ ArrayRef<Device> devices() {
   static const Device table[] = {
       {"reference", true, false, prepareReference},
       {"cpu", false, false,
-       [](func::FuncOp function) { return prepareCpu(function); }},
+       [](func::FuncOp function) {
+         return prepareCpu(function, cpuSettings(function));
+       }},
       {"sim", false, true,
        [](func::FuncOp function) { return prepareSim(function); }},
       {"ptx", false, true, preparePtx},

@@ -57,8 +57,10 @@ compileFor(mlir::func::FuncOp function, const CpuSetting &setting);
 
 /// The compiler on this machine's CPU, in each of the settings.
 mlir::FailureOr<std::vector<Variant>>
-prepareCpu(mlir::func::FuncOp function,
-           llvm::ArrayRef<CpuSetting> settings = {kUnfused, kFused, kDonated});
+prepareCpu(mlir::func::FuncOp function, llvm::ArrayRef<CpuSetting> settings);
+/// Those that the numeric tests compare. Products of bf16 are also as on a CPU
+/// with an instruction for them.
+std::vector<CpuSetting> cpuSettings(mlir::func::FuncOp function);
 
 /// An emulated GPU, with every check.
 llvm::Expected<lowering::TargetInfo> simTarget();

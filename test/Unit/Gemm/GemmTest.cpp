@@ -7,6 +7,7 @@
 #include <concepts>
 #include <cstring>
 #include <gtest/gtest.h>
+#include <optional>
 #include <random>
 
 using namespace mlir;
@@ -34,6 +35,11 @@ struct Case {
   int64_t samples = 0;                    ///< Elements to check; 0 is all.
   bool fused = false; ///< Producers 2x+1 on A and 3x on B, epilogue y-5.
   bool heavy = false; ///< The epilogue is declared heavy.
+  /// The operands are numbers of bf16, multiplied in pairs. All exponents are
+  /// at least this one of floats, and some elements are zeros.
+  std::optional<int> leastExponent;
+  /// Neighbouring steps of k cancel out but for the last bit of a product.
+  bool cancels = false;
 
   GemmShape shape(Type element) const {
     return {batch, m, n, k, transA, transB, sharedA, sharedB, element};
@@ -122,45 +128,57 @@ LoadFn producer(int64_t buffer, int multiply, int add) {
   };
 }
 
+template <typename T>
+int64_t emitCase(const Case &c, ModuleOp module, const TargetInfo &cpu) {
+  Location loc = module.getLoc();
+  GemmKernel kernel;
+  kernel.name = "gemm";
+  Type type = elementType<T>(module.getContext());
+  kernel.shape = c.shape(type);
+  auto add = [&](int64_t batch, int64_t rows, int64_t columns) {
+    // MLIR passes no empty memref of a rank above 1 as a bare pointer.
+    if (batch * rows * columns == 0)
+      kernel.buffers.push_back(MemRefType::get({0}, type));
+    else
+      kernel.buffers.push_back(MemRefType::get({batch, rows, columns}, type));
+  };
+  add(c.sharedA ? 1 : c.batch, c.transA ? c.k : c.m, c.transA ? c.m : c.k);
+  add(c.sharedB ? 1 : c.batch, c.transB ? c.n : c.k, c.transB ? c.k : c.n);
+  add(c.batch, c.m, c.n);
+  kernel.a.buffer = 0;
+  kernel.b.buffer = 1;
+  kernel.store = storeTo(2, kernel.shape);
+  kernel.result = 2;
+  kernel.heavyStore = c.heavy;
+  if (c.leastExponent) {
+    kernel.a.load = producer(0, 1, 0);
+    kernel.b.load = producer(1, 1, 0);
+    kernel.isBF16 = true;
+  }
+  if (c.fused) {
+    kernel.a.load = producer(0, 2, 1);
+    kernel.b.load = producer(1, 3, 0);
+    kernel.store = [store = kernel.store](OpBuilder &b, Location loc,
+                                          ValueRange buffers, Value batch,
+                                          Value row, Value col, Value acc,
+                                          Value mask) {
+      store(b, loc, buffers, batch, row, col, apply(b, loc, acc, '+', -5),
+            mask);
+    };
+  }
+  GemmTarget target = factsOf(cpu);
+  if (target.pairDot == PairDot::None)
+    target.pairDot = PairDot::SpelledOut;
+  if (!c.change)
+    return emitGemm(module, loc, kernel, target);
+  GemmPlan plan = planGemm(kernel.shape, target, c.fused, c.fused, c.heavy);
+  c.change(plan);
+  return emitGemm(module, loc, kernel, target, plan);
+}
+
 template <typename T> CompiledGemm compile(const Case &c) {
   return compileGemm(c.cpu, [&](ModuleOp module, const TargetInfo &cpu) {
-    Location loc = module.getLoc();
-    GemmKernel kernel;
-    kernel.name = "gemm";
-    Type type = elementType<T>(module.getContext());
-    kernel.shape = c.shape(type);
-    auto add = [&](int64_t batch, int64_t rows, int64_t columns) {
-      // MLIR passes no empty memref of a rank above 1 as a bare pointer.
-      if (batch * rows * columns == 0)
-        kernel.buffers.push_back(MemRefType::get({0}, type));
-      else
-        kernel.buffers.push_back(MemRefType::get({batch, rows, columns}, type));
-    };
-    add(c.sharedA ? 1 : c.batch, c.transA ? c.k : c.m, c.transA ? c.m : c.k);
-    add(c.sharedB ? 1 : c.batch, c.transB ? c.n : c.k, c.transB ? c.k : c.n);
-    add(c.batch, c.m, c.n);
-    kernel.a.buffer = 0;
-    kernel.b.buffer = 1;
-    kernel.store = storeTo(2, kernel.shape);
-    kernel.result = 2;
-    kernel.heavyStore = c.heavy;
-    if (c.fused) {
-      kernel.a.load = producer(0, 2, 1);
-      kernel.b.load = producer(1, 3, 0);
-      kernel.store = [store = kernel.store](OpBuilder &b, Location loc,
-                                            ValueRange buffers, Value batch,
-                                            Value row, Value col, Value acc,
-                                            Value mask) {
-        store(b, loc, buffers, batch, row, col, apply(b, loc, acc, '+', -5),
-              mask);
-      };
-    }
-    GemmTarget target = factsOf(cpu);
-    if (!c.change)
-      return emitGemm(module, loc, kernel, target);
-    GemmPlan plan = planGemm(kernel.shape, target, c.fused, c.fused, c.heavy);
-    c.change(plan);
-    return emitGemm(module, loc, kernel, target, plan);
+    return emitCase<T>(c, module, cpu);
   });
 }
 
@@ -175,14 +193,46 @@ template <typename T> std::vector<T> randomValues(int64_t count, int seed) {
   return values;
 }
 
+/// Makes a value one of bf16 whose exponent is `least` or somewhat more, or
+/// zero. Below the least normal exponent, -126, there are denormals.
+void makeBF16(float &value, int least, std::mt19937 &random) {
+  if (random() % 8 == 0)
+    value = random() % 2 ? 0.0f : -0.0f;
+  else
+    value = std::ldexp(float(128 + random() % 128) * (random() % 2 ? 1 : -1),
+                       least - 7 + int(random() % 12));
+  uint32_t bits;
+  std::memcpy(&bits, &value, 4);
+  bits &= 0xffff0000;
+  std::memcpy(&value, &bits, 4);
+}
+
 template <typename T> void check(const Case &c) {
   SCOPED_TRACE(::testing::Message()
                << c.batch << ": " << c.m << "x" << c.k << "x" << c.n
                << (c.transA ? " A^T" : "") << (c.transB ? " B^T" : "") << " "
-               << c.cpu);
+               << c.cpu << " " << c.leastExponent.value_or(0));
   CompiledGemm gemm = compile<T>(c);
   auto a = randomValues<T>((c.sharedA ? 1 : c.batch) * c.m * c.k, 1);
   auto b = randomValues<T>((c.sharedB ? 1 : c.batch) * c.k * c.n, 2);
+  if constexpr (std::is_same_v<T, float>)
+    if (c.leastExponent) {
+      std::mt19937 random(4);
+      for (float &x : a)
+        makeBF16(x, *c.leastExponent, random);
+      for (float &x : b)
+        makeBF16(x, -10, random);
+      auto alternate = [&](std::vector<T> &values, bool alongK, int64_t lines,
+                           T even, T odd, int exponent) {
+        for (size_t i = 0; i < values.size(); ++i)
+          values[i] = std::ldexp(
+              (alongK ? i % c.k : i / lines) % 2 ? odd : even, exponent - 7);
+      };
+      if (c.cancels) {
+        alternate(a, !c.transA, c.m, 129, 128, *c.leastExponent);
+        alternate(b, c.transB, c.n, 129, -130, -10);
+      }
+    }
   // Guards on both sides show a store out of bounds.
   const T guard = T(77);
   std::vector<T> result(c.batch * c.m * c.n + 128, guard);
@@ -312,6 +362,68 @@ TEST(Gemm, Batches) {
       c.transA = layout & 1, c.transB = layout & 2;
       check<float>(c);
     }
+}
+
+/// Pairs of bf16 have the contract's bits, and where denormals may come up, the
+/// instruction that flushes them is not used.
+TEST(Gemm, Pairs) {
+  std::mt19937 random(9);
+  for (int least : {-4, -100, -104, -108, -120, -133})
+    for (auto [m, n, k] : {std::array<int64_t, 3>{1, 1, 2},
+                           {1, 40, 33},
+                           {40, 1, 2},
+                           {13, 37, 5},
+                           {13, 37, 64},
+                           {20, 19, 1027},
+                           {7, 64, 1023},
+                           {70, 24, 513}}) {
+      Case c;
+      c.m = m, c.n = n, c.k = k, c.leastExponent = least;
+      c.transA = random() % 2, c.transB = random() % 2;
+      c.cpu = random() % 4 ? "x86-64-v3" : "x86-64";
+      check<float>(c);
+    }
+}
+
+/// Sums whose last bit is 2^-126 and less, which is where they get denormal.
+TEST(Gemm, PairsThatCancelOut) {
+  for (int least = -106; least < -96; ++least)
+    for (int64_t k : {2, 6}) {
+      Case c;
+      c.m = 3, c.n = 9, c.k = k, c.transA = c.transB = k == 6;
+      c.leastExponent = least, c.cancels = true;
+      check<float>(c);
+    }
+}
+
+TEST(Gemm, PairsSchedules) {
+  for (int least : {-4, -110})
+    for (int64_t k : {1100, 1029})
+      for (bool shared : {false, true}) {
+        Case c; // Packed by a launch, or by tiles, in steps of k.
+        c.batch = 2, c.sharedA = shared, c.sharedB = !shared;
+        c.m = shared ? 310 : 64, c.n = 83, c.k = k, c.samples = 300;
+        c.leastExponent = least;
+        check<float>(c);
+        c.transA = c.transB = true;
+        check<float>(c);
+        c.heavy = true;
+        check<float>(c);
+      }
+}
+
+TEST(Gemm, PairsUseTheInstruction) {
+  Case c;
+  c.m = c.n = c.k = 256, c.leastExponent = 0;
+  auto emit = [&](const char *cpu) {
+    return assembleGemm(cpu, [&](ModuleOp module, const TargetInfo &target) {
+      return emitCase<float>(c, module, target);
+    });
+  };
+  EXPECT_NE(emit("sapphirerapids").find("vdpbf16ps"), std::string::npos);
+  EXPECT_NE(emit("znver4").find("vdpbf16ps"), std::string::npos);
+  EXPECT_EQ(emit("icelake-server").find("vdpbf16ps"), std::string::npos);
+  EXPECT_EQ(emit("x86-64-v4").find("vdpbf16ps"), std::string::npos);
 }
 
 template <typename T> void otherType() {
