@@ -151,9 +151,17 @@ Val bitsOf(Val x) {
 
 Val floatOf(Val bits) {
   Builder &b = bits.e->builder;
-  Type element = bits.element().isInteger(32) ? Type(b.getF32Type())
-                                              : Type(b.getF64Type());
+  Type element = bits.element().isInteger(16)   ? Type(b.getF16Type())
+                 : bits.element().isInteger(32) ? Type(b.getF32Type())
+                                                : Type(b.getF64Type());
   return make<arith::BitcastOp>(bits, bits.withElement(element), bits.v);
+}
+
+Val resized(Val bits, unsigned width) {
+  Type type = bits.withElement(bits.e->builder.getIntegerType(width));
+  if (bits.element().getIntOrFloatBitWidth() < width)
+    return make<arith::ExtUIOp>(bits, type, bits.v);
+  return make<arith::TruncIOp>(bits, type, bits.v);
 }
 
 Val widen(Val x) {

@@ -55,6 +55,15 @@ static bool isSupportedType(Type type) {
   return type.isF32() || type.isF64();
 }
 
+/// Whether it is a conversion between f16 and f32.
+static bool convertsHalf(Operation *op) {
+  if (!isa<arith::ExtFOp, arith::TruncFOp>(op))
+    return false;
+  Type from = getElementTypeOrSelf(op->getOperand(0)),
+       to = getElementTypeOrSelf(op->getResult(0));
+  return (from.isF16() && to.isF32()) || (from.isF32() && to.isF16());
+}
+
 /// The value that replaces `op`'s result, or null if it stays.
 static Value expansionOf(Operation *op, Emitter &emitter) {
   auto operand = [&](unsigned i) { return Val{&emitter, op->getOperand(i)}; };
@@ -62,14 +71,19 @@ static Value expansionOf(Operation *op, Emitter &emitter) {
     return unary(operand(0)).v;
   if (isa<math::PowFOp>(op))
     return buildPow(operand(0), operand(1)).v;
+  if (convertsHalf(op) && !emitter.target.halfConversions)
+    return isa<arith::ExtFOp>(op) ? buildWidenHalf(operand(0)).v
+                                  : buildNarrowToHalf(operand(0)).v;
   return {};
 }
 
 void expandMath(Operation *root, const MathTarget &target) {
   SmallVector<Operation *> ops;
   root->walk([&](Operation *op) {
-    if (isa_and_nonnull<math::MathDialect>(op->getDialect()) &&
-        op->getNumResults() == 1 && isSupportedType(op->getResult(0).getType()))
+    if (convertsHalf(op) ||
+        (isa_and_nonnull<math::MathDialect>(op->getDialect()) &&
+         op->getNumResults() == 1 &&
+         isSupportedType(op->getResult(0).getType())))
       ops.push_back(op);
   });
   ConstantCache cache;
@@ -135,7 +149,7 @@ struct ExpandMathPass : PassWrapper<ExpandMathPass, OperationPass<ModuleOp>> {
 } // namespace
 
 LogicalResult expandKernelMath(ModuleOp module, const TargetInfo &info) {
-  MathTarget target{info.hasFMA, info.hasRounding};
+  MathTarget target{info.hasFMA, info.hasRounding, info.hasHalfConversions};
   expandMath(module, target);
   return verifyMath(module, target);
 }

@@ -1,5 +1,5 @@
-// Vector math of our own: rewrites math.* on f32 and f64 into exact IEEE
-// arithmetic, FMA and integer operations.
+// Vector math of our own: rewrites math.* on f32 and f64, and conversions of
+// f16, into exact IEEE arithmetic, FMA and integer operations.
 #pragma once
 #include "lowering/CodeGen/Target.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -18,15 +18,18 @@ struct MathTarget {
   /// Rounding to an integral value (SSE4.1). Without it floor, ceil, trunc and
   /// roundeven are expanded too.
   bool rounding = true;
+  /// f16 to f32 and back (F16C).
+  bool halfConversions = true;
 };
 
 /// Rewrites in `root` every supported `math.*` operation on f32 or f64 scalars
-/// and 1-D vectors. A lane's bits depend on the lane's operands only: not on
-/// the width, the neighbours or the instruction set (FMA aside). Errors are at
-/// most 2 ULP over the whole range; zeros keep their sign, denormals are exact
-/// to rounding, any NaN stands for any other. sin and cos add a private
-/// function to the enclosing module, for huge arguments. Operations it does not
-/// know are left alone; `verifyMath` reports them.
+/// and 1-D vectors, and `arith.extf` and `arith.truncf` between f16 and f32. A
+/// lane's bits depend on the lane's operands only: not on the width, the
+/// neighbours or the instruction set (FMA aside). Errors are at most 2 ULP over
+/// the whole range; zeros keep their sign, denormals are exact to rounding, any
+/// NaN stands for any other. sin and cos add a private function to the
+/// enclosing module, for huge arguments. Operations it does not know are left
+/// alone; `verifyMath` reports them.
 void expandMath(mlir::Operation *root, const MathTarget &target = {});
 
 /// True if `op` is no `math.*` operation, or one that becomes a few

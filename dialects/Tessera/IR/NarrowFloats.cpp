@@ -81,20 +81,10 @@ private:
 
 Value widen(OpBuilder &b, Location loc, Value bits, Type narrow) {
   Words w(b, loc, bits.getType());
-  Value word = arith::ExtUIOp::create(b, loc, w.i32(), bits);
   if (narrow.isBF16())
-    return w.asFloat(w.left(word, 16));
-  // The exponent of an f16 counts from 2^-15, that of an f32 from 2^-127: put
-  // where an f32 has them, the bits are the number times 2^-112, denormals
-  // included.
-  constexpr uint32_t kTwoTo112 = (127 + 112) << 23, kInfinity = 0x7f800000;
-  Value sign = w.left(w.bitAnd(word, w.number(0x8000)), 16);
-  Value magnitude = w.left(w.bitAnd(word, w.number(0x7fff)), 13);
-  Value scaled = w.asWord(arith::MulFOp::create(
-      b, loc, w.asFloat(magnitude), w.asFloat(w.number(kTwoTo112))));
-  Value isFinite = w.less(magnitude, w.number(0x7c00 << 13));
-  Value special = w.bitOr(magnitude, w.number(kInfinity));
-  return w.asFloat(w.bitOr(sign, w.select(isFinite, scaled, special)));
+    return w.asFloat(w.left(arith::ExtUIOp::create(b, loc, w.i32(), bits), 16));
+  Value half = arith::BitcastOp::create(b, loc, w.type(b.getF16Type()), bits);
+  return arith::ExtFOp::create(b, loc, w.f32(), half);
 }
 
 /// The bf16 is the upper half, plus one if the lower half is more than a half,
@@ -105,33 +95,6 @@ static Value roundToBF16(Words &w, Value word) {
   Value magnitude = w.bitAnd(word, w.number(0x7fffffff));
   Value isNaN = w.less(w.number(0x7f800000), magnitude);
   return w.select(isNaN, w.number(0x7fc0), rounded);
-}
-
-static Value roundToF16(Words &w, Value word) {
-  constexpr uint32_t kHalf = 126u << 23;   // 0.5
-  constexpr uint32_t kLeast = 113u << 23;  // 2^-14, the least normal f16
-  constexpr uint32_t kBeyond = 143u << 23; // 2^16
-  constexpr uint32_t kBias = 112u << 23;   // between the exponents' biases
-  Value sign = w.bitAnd(w.right(word, 16), w.number(0x8000));
-  Value magnitude = w.bitAnd(word, w.number(0x7fffffff));
-  // Added to 0.5, whose last bit is 2^-24, a number below 2^-14 is rounded to
-  // where the denormals of f16 end.
-  Value denormal =
-      w.sub(w.asWord(arith::AddFOp::create(w.b, w.loc, w.asFloat(magnitude),
-                                           w.asFloat(w.number(kHalf)))),
-            w.number(kHalf));
-  // Else the lower 13 bits are rounded away; a carry moves the exponent on, to
-  // infinity at last.
-  Value odd = w.bitAnd(w.right(magnitude, 13), w.number(1));
-  Value normal = w.right(
-      w.add(w.sub(magnitude, w.number(kBias)), w.add(odd, w.number(0xfff))),
-      13);
-  Value isNaN = w.less(w.number(0x7f800000), magnitude);
-  Value beyond = w.select(isNaN, w.number(0x7e00), w.number(0x7c00));
-  Value result =
-      w.select(w.less(magnitude, w.number(kLeast)), denormal, normal);
-  result = w.select(w.less(magnitude, w.number(kBeyond)), result, beyond);
-  return w.bitOr(sign, result);
 }
 
 /// An f32 that rounds to the same narrow float as this f64 does: the number cut
@@ -176,9 +139,11 @@ Value roundToNarrow(OpBuilder &b, Location loc, Value number, Type narrow) {
   if (getElementTypeOrSelf(number).isF64())
     number = cutToF32(b, loc, number);
   Words w(b, loc, number.getType());
-  Value word = w.asWord(number);
-  Value bits = narrow.isBF16() ? roundToBF16(w, word) : roundToF16(w, word);
-  return arith::TruncIOp::create(b, loc, w.i16(), bits);
+  if (narrow.isBF16())
+    return arith::TruncIOp::create(b, loc, w.i16(),
+                                   roundToBF16(w, w.asWord(number)));
+  Value half = arith::TruncFOp::create(b, loc, w.type(b.getF16Type()), number);
+  return arith::BitcastOp::create(b, loc, w.i16(), half);
 }
 
 } // namespace tessera::ir

@@ -74,7 +74,8 @@ firstDifference(Type type, const lowering::TensorBytes &expected,
             continue;
           bool comparable = isReal<T> && !isNaN(x) && !isNaN(y);
           if (comparable &&
-              (distance(x, y) <= uint64_t(tolerance.ulp) ||
+              ((tolerance.anyZero && apart(x, y) == 0) ||
+               distance(x, y) <= uint64_t(tolerance.ulp) ||
                (tolerance.absolute > 0 && apart(x, y) <= tolerance.absolute)))
             continue;
           std::string steps =

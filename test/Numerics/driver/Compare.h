@@ -12,10 +12,11 @@ namespace tessera::numerics {
 struct Tolerance {
   int64_t ulp = 0; ///< Units in the last place; 0 asks for the same bits.
   double absolute = 0;
+  bool anyZero = false; ///< -0 and 0 are alike.
 };
 
 /// The first element that differs by more than the tolerance. All NaNs are
-/// alike, and -0 is not 0. Nothing if there is none.
+/// alike. Nothing if there is none.
 std::optional<std::string>
 firstDifference(mlir::Type type, const lowering::TensorBytes &expected,
                 const lowering::TensorBytes &actual, Tolerance tolerance);

@@ -72,10 +72,11 @@ compileFor(func::FuncOp function, const CpuSetting &setting) {
   return executable;
 }
 
-static bool multipliesBF16(func::FuncOp function) {
+bool multiplies(func::FuncOp function,
+                llvm::function_ref<bool(Type)> isOfType) {
   return function
-      .walk([](ir::DotGeneralOp dot) {
-        return dot.getA().getType().getElementType().isBF16()
+      .walk([&](ir::DotGeneralOp dot) {
+        return isOfType(dot.getA().getType().getElementType())
                    ? WalkResult::interrupt()
                    : WalkResult::advance();
       })
@@ -84,7 +85,7 @@ static bool multipliesBF16(func::FuncOp function) {
 
 std::vector<CpuSetting> cpuSettings(func::FuncOp function) {
   std::vector<CpuSetting> settings{kUnfused, kFused, kDonated};
-  if (multipliesBF16(function)) {
+  if (multiplies(function, [](Type type) { return type.isBF16(); })) {
     lowering::TargetInfo target = lowering::hostTarget();
     target.spellsOutBF16Dot = true;
     settings.push_back({"with the dot product of bf16", true, false, target});

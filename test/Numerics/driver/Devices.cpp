@@ -69,15 +69,15 @@ static FailureOr<std::vector<Variant>> prepareReference(func::FuncOp function) {
 
 ArrayRef<Device> devices() {
   static const Device table[] = {
-      {"reference", true, false, prepareReference},
-      {"cpu", false, false,
+      {"reference", true, false, false, prepareReference},
+      {"cpu", false, false, false,
        [](func::FuncOp function) {
          return prepareCpu(function, cpuSettings(function));
        }},
-      {"sim", false, true,
+      {"sim", false, true, true,
        [](func::FuncOp function) { return prepareSim(function); }},
-      {"ptx", false, true, preparePtx},
-      {"cuda", false, true, prepareCuda}, // the last one
+      {"ptx", false, false, true, preparePtx},
+      {"cuda", false, true, true, prepareCuda}, // the last one
   };
   return ArrayRef(table).drop_back(hasCuda() ? 0 : 1);
 }

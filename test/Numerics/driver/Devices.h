@@ -29,6 +29,9 @@ struct Device {
   /// Whether functions such as exp, of which the contract does not fix the
   /// bits, agree with the oracle's too.
   bool exact;
+  /// Products of narrow floats are on tensor cores: where a product underflows,
+  /// the zero that a sum is may have either sign.
+  bool hasTensorCores;
   /// Slow: of each function one element type is enough, drawn by the seed.
   bool sampled;
   /// Prepares all ways; fails with a diagnostic.
@@ -78,6 +81,10 @@ mlir::FailureOr<std::vector<Variant>> preparePtx(mlir::func::FuncOp function);
 /// GPU code on a GPU, which on tensor cores need not give the CPU's bits.
 mlir::FailureOr<std::vector<Variant>> prepareCuda(mlir::func::FuncOp function);
 bool hasCuda();
+
+/// Whether the function multiplies matrices of this element type.
+bool multiplies(mlir::func::FuncOp function,
+                llvm::function_ref<bool(mlir::Type)> isOfType);
 
 /// All devices of this build.
 llvm::ArrayRef<Device> devices();
