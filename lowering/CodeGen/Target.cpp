@@ -144,7 +144,8 @@ std::string TargetInfo::key() const {
                     std::to_string(l2), std::to_string(l3),
                     gpu ? StringRef(gpu->name) : StringRef(),
                     hasChecks ? "checks" : "", hasCounters ? "counters" : "",
-                    allowsTF32 ? "tf32" : "", spellsOutBF16Dot ? "dot" : "");
+                    allowsTF32 ? "tf32" : "", spellsOutBF16Dot ? "dot" : "",
+                    hasHalfConversions ? "" : "expands f16");
 }
 
 Expected<TargetInfo> targetFor(StringRef cpu) {

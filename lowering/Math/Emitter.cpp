@@ -157,6 +157,11 @@ Val floatOf(Val bits) {
   return make<arith::BitcastOp>(bits, bits.withElement(element), bits.v);
 }
 
+Val bf16Of(Val bits) {
+  Type type = bits.withElement(bits.e->builder.getBF16Type());
+  return make<arith::BitcastOp>(bits, type, bits.v);
+}
+
 Val resized(Val bits, unsigned width) {
   Type type = bits.withElement(bits.e->builder.getIntegerType(width));
   if (bits.element().getIntOrFloatBitWidth() < width)

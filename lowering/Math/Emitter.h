@@ -121,6 +121,7 @@ Val copySign(Val magnitude, Val sign);
 /// The bits of a float as an integer of its width, and back.
 Val bitsOf(Val x);
 Val floatOf(Val bits);
+Val bf16Of(Val bits);
 /// An integer of another width: with zeros above, or its low bits.
 Val resized(Val bits, unsigned width);
 /// f32 to f64 (exact) and back (one rounding).

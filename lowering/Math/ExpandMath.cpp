@@ -55,13 +55,22 @@ static bool isSupportedType(Type type) {
   return type.isF32() || type.isF64();
 }
 
-/// Whether it is a conversion between f16 and f32.
-static bool convertsHalf(Operation *op) {
+/// The expansion of a conversion between a narrow float and f32, or null if the
+/// operation stays.
+static Unary conversionExpansion(Operation *op, const MathTarget &target) {
   if (!isa<arith::ExtFOp, arith::TruncFOp>(op))
-    return false;
+    return nullptr;
   Type from = getElementTypeOrSelf(op->getOperand(0)),
        to = getElementTypeOrSelf(op->getResult(0));
-  return (from.isF16() && to.isF32()) || (from.isF32() && to.isF16());
+  if (to.isF32() && from.isF16())
+    return target.f16Conversions ? nullptr : buildWidenF16;
+  if (to.isF32() && from.isBF16())
+    return target.bf16Conversions ? nullptr : buildWidenBF16;
+  if (from.isF32() && to.isF16())
+    return target.f16Conversions ? nullptr : buildNarrowToF16;
+  if (from.isF32() && to.isBF16())
+    return target.bf16Conversions ? nullptr : buildNarrowToBF16;
+  return nullptr;
 }
 
 /// The value that replaces `op`'s result, or null if it stays.
@@ -71,16 +80,15 @@ static Value expansionOf(Operation *op, Emitter &emitter) {
     return unary(operand(0)).v;
   if (isa<math::PowFOp>(op))
     return buildPow(operand(0), operand(1)).v;
-  if (convertsHalf(op) && !emitter.target.halfConversions)
-    return isa<arith::ExtFOp>(op) ? buildWidenHalf(operand(0)).v
-                                  : buildNarrowToHalf(operand(0)).v;
+  if (Unary conversion = conversionExpansion(op, emitter.target))
+    return conversion(operand(0)).v;
   return {};
 }
 
 void expandMath(Operation *root, const MathTarget &target) {
   SmallVector<Operation *> ops;
   root->walk([&](Operation *op) {
-    if (convertsHalf(op) ||
+    if (isa<arith::ExtFOp, arith::TruncFOp>(op) ||
         (isa_and_nonnull<math::MathDialect>(op->getDialect()) &&
          op->getNumResults() == 1 &&
          isSupportedType(op->getResult(0).getType())))
@@ -149,7 +157,8 @@ struct ExpandMathPass : PassWrapper<ExpandMathPass, OperationPass<ModuleOp>> {
 } // namespace
 
 LogicalResult expandKernelMath(ModuleOp module, const TargetInfo &info) {
-  MathTarget target{info.hasFMA, info.hasRounding, info.hasHalfConversions};
+  MathTarget target{info.hasFMA, info.hasRounding, info.hasHalfConversions,
+                    info.hasBF16Conversions};
   expandMath(module, target);
   return verifyMath(module, target);
 }

@@ -1,5 +1,5 @@
 // Vector math of our own: rewrites math.* on f32 and f64, and conversions of
-// f16, into exact IEEE arithmetic, FMA and integer operations.
+// narrow floats, into exact IEEE arithmetic, FMA and integer operations.
 #pragma once
 #include "lowering/CodeGen/Target.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -19,11 +19,14 @@ struct MathTarget {
   /// roundeven are expanded too.
   bool rounding = true;
   /// f16 to f32 and back (F16C).
-  bool halfConversions = true;
+  bool f16Conversions = true;
+  /// bf16 to f32 and back, denormals included: no x86 CPU.
+  bool bf16Conversions = false;
 };
 
 /// Rewrites in `root` every supported `math.*` operation on f32 or f64 scalars
-/// and 1-D vectors, and `arith.extf` and `arith.truncf` between f16 and f32. A
+/// and 1-D vectors, and `arith.extf` and `arith.truncf` from and to
+/// f16 and bf16. A
 /// lane's bits depend on the lane's operands only: not on the width, the
 /// neighbours or the instruction set (FMA aside). Errors are at most 2 ULP over
 /// the whole range; zeros keep their sign, denormals are exact to rounding, any

@@ -22,9 +22,11 @@ Val buildCeil(Val x);
 Val buildTrunc(Val x);
 Val buildRoundEven(Val x);
 Val buildRound(Val x);
-/// f16 to f32, and f32 to f16, rounded to nearest, ties to even.
-Val buildWidenHalf(Val x);
-Val buildNarrowToHalf(Val x);
+/// The narrow floats to f32, and f32 to them, rounded to nearest, ties to even.
+Val buildWidenF16(Val x);
+Val buildWidenBF16(Val x);
+Val buildNarrowToF16(Val x);
+Val buildNarrowToBF16(Val x);
 
 /// exp(x) = 2^n * (1 + s) with |s| < 0.42. The low bits of `n` are the integer
 /// n, the high ones a constant that shifting left by the mantissa's width

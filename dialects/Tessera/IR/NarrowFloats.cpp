@@ -54,16 +54,6 @@ public:
   Value sub(Value x, Value y) { return arith::SubIOp::create(b, loc, x, y); }
   Value bitAnd(Value x, Value y) { return arith::AndIOp::create(b, loc, x, y); }
   Value bitOr(Value x, Value y) { return arith::OrIOp::create(b, loc, x, y); }
-  Value left(Value x, uint32_t by) {
-    return arith::ShLIOp::create(b, loc, x, number(by));
-  }
-  Value right(Value x, uint32_t by) {
-    return arith::ShRUIOp::create(b, loc, x, number(by));
-  }
-  /// Signed, of words whose top bit is clear.
-  Value less(Value x, Value y) {
-    return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, x, y);
-  }
   Value select(Value condition, Value x, Value y) {
     return arith::SelectOp::create(b, loc, condition, x, y);
   }
@@ -81,20 +71,8 @@ private:
 
 Value widen(OpBuilder &b, Location loc, Value bits, Type narrow) {
   Words w(b, loc, bits.getType());
-  if (narrow.isBF16())
-    return w.asFloat(w.left(arith::ExtUIOp::create(b, loc, w.i32(), bits), 16));
-  Value half = arith::BitcastOp::create(b, loc, w.type(b.getF16Type()), bits);
-  return arith::ExtFOp::create(b, loc, w.f32(), half);
-}
-
-/// The bf16 is the upper half, plus one if the lower half is more than a half,
-/// or is a half and the upper one is odd.
-static Value roundToBF16(Words &w, Value word) {
-  Value odd = w.bitAnd(w.right(word, 16), w.number(1));
-  Value rounded = w.right(w.add(word, w.add(odd, w.number(0x7fff))), 16);
-  Value magnitude = w.bitAnd(word, w.number(0x7fffffff));
-  Value isNaN = w.less(w.number(0x7f800000), magnitude);
-  return w.select(isNaN, w.number(0x7fc0), rounded);
+  Value number = arith::BitcastOp::create(b, loc, w.type(narrow), bits);
+  return arith::ExtFOp::create(b, loc, w.f32(), number);
 }
 
 /// An f32 that rounds to the same narrow float as this f64 does: the number cut
@@ -139,11 +117,8 @@ Value roundToNarrow(OpBuilder &b, Location loc, Value number, Type narrow) {
   if (getElementTypeOrSelf(number).isF64())
     number = cutToF32(b, loc, number);
   Words w(b, loc, number.getType());
-  if (narrow.isBF16())
-    return arith::TruncIOp::create(b, loc, w.i16(),
-                                   roundToBF16(w, w.asWord(number)));
-  Value half = arith::TruncFOp::create(b, loc, w.type(b.getF16Type()), number);
-  return arith::BitcastOp::create(b, loc, w.i16(), half);
+  Value rounded = arith::TruncFOp::create(b, loc, w.type(narrow), number);
+  return arith::BitcastOp::create(b, loc, w.i16(), rounded);
 }
 
 } // namespace tessera::ir

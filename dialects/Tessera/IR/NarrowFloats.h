@@ -19,14 +19,14 @@ mlir::Value registerConstant(mlir::OpBuilder &builder, mlir::Location loc,
                              mlir::TypedAttr element, int64_t lanes);
 
 /// The f32 of the same value as these bits of a narrow float. Exact; any NaN
-/// may become another. From f16 it is an arith.extf, which is expanded for
-/// targets without an instruction, as is the arith.truncf of roundToNarrow().
+/// may become another. An arith.extf, which is expanded for targets without an
+/// instruction.
 mlir::Value widen(mlir::OpBuilder &builder, mlir::Location loc,
                   mlir::Value bits, mlir::Type narrow);
 
 /// The bits of the narrow float next to a number of type f32, f64 or integer:
-/// rounded once, to nearest, ties to even. To bf16 by integer operations, since
-/// the instruction for it flushes denormals.
+/// rounded once, to nearest, ties to even. An arith.truncf of an f32, which is
+/// expanded for targets without an instruction that keeps denormals.
 mlir::Value roundToNarrow(mlir::OpBuilder &builder, mlir::Location loc,
                           mlir::Value number, mlir::Type narrow);
 

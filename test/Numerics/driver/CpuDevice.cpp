@@ -83,12 +83,21 @@ bool multiplies(func::FuncOp function,
       .wasInterrupted();
 }
 
+static bool touchesHalf(func::FuncOp function) {
+  return llvm::any_of(
+      llvm::concat<const Type>(function.getArgumentTypes(),
+                               function.getResultTypes()),
+      [](Type type) { return getElementTypeOrSelf(type).isF16(); });
+}
+
 std::vector<CpuSetting> cpuSettings(func::FuncOp function) {
   std::vector<CpuSetting> settings{kUnfused, kFused, kDonated};
-  if (multiplies(function, [](Type type) { return type.isBF16(); })) {
+  if (touchesHalf(function) ||
+      multiplies(function, [](Type type) { return type.isBF16(); })) {
     lowering::TargetInfo target = lowering::hostTarget();
     target.spellsOutBF16Dot = true;
-    settings.push_back({"with the dot product of bf16", true, false, target});
+    target.hasHalfConversions = false;
+    settings.push_back({"with instructions spelled out", true, false, target});
   }
   return settings;
 }

@@ -62,7 +62,7 @@ compileFor(mlir::func::FuncOp function, const CpuSetting &setting);
 mlir::FailureOr<std::vector<Variant>>
 prepareCpu(mlir::func::FuncOp function, llvm::ArrayRef<CpuSetting> settings);
 /// Those that the numeric tests compare. Products of bf16 are also as on a CPU
-/// with an instruction for them.
+/// with an instruction for them, and f16 is converted as on one without.
 std::vector<CpuSetting> cpuSettings(mlir::func::FuncOp function);
 
 /// An emulated GPU, with every check.

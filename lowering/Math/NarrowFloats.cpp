@@ -1,10 +1,10 @@
-// Conversions between f16 and f32 by their bits, for targets without the
-// instructions.
+// Conversions between the narrow floats and f32 by their bits, for targets
+// without the instructions.
 #include "lowering/Math/Functions.h"
 
 namespace tessera::lowering::vmath {
 
-Val buildWidenHalf(Val x) {
+Val buildWidenF16(Val x) {
   Val word = resized(bitsOf(x), 32);
   // The exponent of an f16 counts from 2^-15, that of an f32 from 2^-127: put
   // where an f32 has them, the bits are the number times 2^-112, denormals
@@ -17,7 +17,7 @@ Val buildWidenHalf(Val x) {
   return floatOf(sign | select(finite, scaled, magnitude | kInfinity));
 }
 
-Val buildNarrowToHalf(Val x) {
+Val buildNarrowToF16(Val x) {
   constexpr int64_t kHalf = int64_t(126) << 23;   // 0.5
   constexpr int64_t kLeast = int64_t(113) << 23;  // 2^-14, the least normal f16
   constexpr int64_t kBeyond = int64_t(143) << 23; // 2^16
@@ -37,6 +37,17 @@ Val buildNarrowToHalf(Val x) {
   Val result = select(magnitude < kLeast, denormal, normal);
   result = select(magnitude < kBeyond, result, beyond);
   return floatOf(resized(sign | result, 16));
+}
+
+Val buildWidenBF16(Val x) { return floatOf(resized(bitsOf(x), 32) << 16); }
+
+Val buildNarrowToBF16(Val x) {
+  // The bf16 is the upper half, plus one if the lower half is more than a half,
+  // or is a half and the upper one is odd.
+  Val word = bitsOf(x);
+  Val rounded = (word + (((word >> 16) & 1) + 0x7fff)) >> 16;
+  Val isNaN = (word & 0x7fffffff) > 0x7f800000;
+  return bf16Of(resized(select(isNaN, 0x7fc0, rounded), 16));
 }
 
 } // namespace tessera::lowering::vmath
