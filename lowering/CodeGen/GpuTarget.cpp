@@ -193,7 +193,7 @@ Expected<TargetInfo> gpuTargetFor(StringRef name) {
   info.cpu = found->name.str();
   info.features = "+ptx" + std::to_string(found->ptxVersion);
   info.hasFMA = info.hasRounding = info.hasHalfConversions = true;
-  info.hasBF16Conversions = found->hasBF16;
+  info.hasBF16Rounding = found->hasBF16;
   info.gpu = found;
   return info;
 }

@@ -28,8 +28,8 @@ struct TargetInfo {
   bool hasRounding = false;
   /// f16 to f32 and back by an instruction (F16C).
   bool hasHalfConversions = false;
-  /// bf16 to f32 and back, denormals included: GPUs from sm_80 on.
-  bool hasBF16Conversions = false;
+  /// f32 to bf16, denormals included: GPUs from sm_80 on.
+  bool hasBF16Rounding = false;
   bool hasAVX = false, hasAVX2 = false;
   bool hasAVX512 = false; ///< F, BW, DQ, VL and CD together (x86-64-v4).
   bool hasAVX512VNNI = false, hasAVX512BF16 = false, hasAVX512FP16 = false,

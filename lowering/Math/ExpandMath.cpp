@@ -55,7 +55,7 @@ static bool isSupportedType(Type type) {
   return type.isF32() || type.isF64();
 }
 
-/// The expansion of a conversion between a narrow float and f32, or null if the
+/// The expansion of a conversion between f32 and a narrow float, or null if the
 /// operation stays.
 static Unary conversionExpansion(Operation *op, const MathTarget &target) {
   if (!isa<arith::ExtFOp, arith::TruncFOp>(op))
@@ -64,12 +64,10 @@ static Unary conversionExpansion(Operation *op, const MathTarget &target) {
        to = getElementTypeOrSelf(op->getResult(0));
   if (to.isF32() && from.isF16())
     return target.f16Conversions ? nullptr : buildWidenF16;
-  if (to.isF32() && from.isBF16())
-    return target.bf16Conversions ? nullptr : buildWidenBF16;
   if (from.isF32() && to.isF16())
     return target.f16Conversions ? nullptr : buildNarrowToF16;
   if (from.isF32() && to.isBF16())
-    return target.bf16Conversions ? nullptr : buildNarrowToBF16;
+    return target.bf16Rounding ? nullptr : buildNarrowToBF16;
   return nullptr;
 }
 
@@ -158,7 +156,7 @@ struct ExpandMathPass : PassWrapper<ExpandMathPass, OperationPass<ModuleOp>> {
 
 LogicalResult expandKernelMath(ModuleOp module, const TargetInfo &info) {
   MathTarget target{info.hasFMA, info.hasRounding, info.hasHalfConversions,
-                    info.hasBF16Conversions};
+                    info.hasBF16Rounding};
   expandMath(module, target);
   return verifyMath(module, target);
 }

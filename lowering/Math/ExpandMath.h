@@ -20,19 +20,18 @@ struct MathTarget {
   bool rounding = true;
   /// f16 to f32 and back (F16C).
   bool f16Conversions = true;
-  /// bf16 to f32 and back, denormals included: no x86 CPU.
-  bool bf16Conversions = false;
+  /// f32 to bf16, denormals included: no x86 CPU.
+  bool bf16Rounding = false;
 };
 
 /// Rewrites in `root` every supported `math.*` operation on f32 or f64 scalars
-/// and 1-D vectors, and `arith.extf` and `arith.truncf` from and to
-/// f16 and bf16. A
-/// lane's bits depend on the lane's operands only: not on the width, the
-/// neighbours or the instruction set (FMA aside). Errors are at most 2 ULP over
-/// the whole range; zeros keep their sign, denormals are exact to rounding, any
-/// NaN stands for any other. sin and cos add a private function to the
-/// enclosing module, for huge arguments. Operations it does not know are left
-/// alone; `verifyMath` reports them.
+/// and 1-D vectors, and `arith.extf` and `arith.truncf` to f16 and bf16 and
+/// from f16. A lane's bits depend on the lane's operands only: not on the
+/// width, the neighbours or the instruction set (FMA aside). Errors are at most
+/// 2 ULP over the whole range; zeros keep their sign, denormals are exact to
+/// rounding, any NaN stands for any other. sin and cos add a private function
+/// to the enclosing module, for huge arguments. Operations it does not know are
+/// left alone; `verifyMath` reports them.
 void expandMath(mlir::Operation *root, const MathTarget &target = {});
 
 /// True if `op` is no `math.*` operation, or one that becomes a few

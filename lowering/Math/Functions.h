@@ -22,9 +22,8 @@ Val buildCeil(Val x);
 Val buildTrunc(Val x);
 Val buildRoundEven(Val x);
 Val buildRound(Val x);
-/// The narrow floats to f32, and f32 to them, rounded to nearest, ties to even.
+/// f16 to f32, and f32 to a narrow float, rounded to nearest, ties to even.
 Val buildWidenF16(Val x);
-Val buildWidenBF16(Val x);
 Val buildNarrowToF16(Val x);
 Val buildNarrowToBF16(Val x);
 

@@ -39,8 +39,6 @@ Val buildNarrowToF16(Val x) {
   return floatOf(resized(sign | result, 16));
 }
 
-Val buildWidenBF16(Val x) { return floatOf(resized(bitsOf(x), 32) << 16); }
-
 Val buildNarrowToBF16(Val x) {
   // The bf16 is the upper half, plus one if the lower half is more than a half,
   // or is a half and the upper one is odd.

@@ -71,8 +71,15 @@ private:
 
 Value widen(OpBuilder &b, Location loc, Value bits, Type narrow) {
   Words w(b, loc, bits.getType());
-  Value number = arith::BitcastOp::create(b, loc, w.type(narrow), bits);
-  return arith::ExtFOp::create(b, loc, w.f32(), number);
+  if (narrow.isF16()) {
+    Value number = arith::BitcastOp::create(b, loc, w.type(narrow), bits);
+    return arith::ExtFOp::create(b, loc, w.f32(), number);
+  }
+  // No arith.extf: LLVM computes what is extended, and truncated again, in the
+  // narrow type. For f16 that gives the same bits; but a product of bf16 can
+  // be a denormal f32, which is then rounded twice.
+  Value word = arith::ExtUIOp::create(b, loc, w.i32(), bits);
+  return w.asFloat(arith::ShLIOp::create(b, loc, word, w.number(16)));
 }
 
 /// An f32 that rounds to the same narrow float as this f64 does: the number cut

@@ -19,8 +19,8 @@ mlir::Value registerConstant(mlir::OpBuilder &builder, mlir::Location loc,
                              mlir::TypedAttr element, int64_t lanes);
 
 /// The f32 of the same value as these bits of a narrow float. Exact; any NaN
-/// may become another. An arith.extf, which is expanded for targets without an
-/// instruction.
+/// may become another. Of f16 it is an arith.extf, which is expanded for
+/// targets without an instruction.
 mlir::Value widen(mlir::OpBuilder &builder, mlir::Location loc,
                   mlir::Value bits, mlir::Type narrow);
 
