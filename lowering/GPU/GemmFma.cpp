@@ -22,8 +22,10 @@ namespace {
 
 /// Steps of k that shared memory holds at once.
 constexpr int64_t kDepth = 16;
-/// Those of them that stand one after another in the code.
-constexpr int64_t kUnrolled = 8;
+/// Those of them that stand one after another in the code: with twice as many
+/// the loop has one instruction in a hundred less, and takes half as long again
+/// to assemble.
+constexpr int64_t kUnrolled = 4;
 constexpr int64_t kAccessBytes = 16;
 static_assert(kProductChunk % (2 * kDepth) == 0,
               "every chunk begins with the first buffer");
@@ -88,7 +90,8 @@ public:
   /// belongs to, from step `first` on.
   Values placesAt(Value from, Value first) {
     Value base = math().add(bufferOf(from), math().mul(first, extent));
-    int64_t count = std::min(period, kUnrolled / source.width());
+    // An access may be wider than these steps, whose exchange is then one.
+    int64_t count = std::clamp<int64_t>(kUnrolled / source.width(), 1, period);
     Value by = count == period ? math().number(0) : exchangeOf(first);
     Values result;
     for (int64_t i = 0; i < count; ++i)

@@ -21,10 +21,10 @@
 // CHECK: math.sqrt
 // CHECK-NOT: math.sqrt
 
-// 8 steps of k for 64 sums, and the loads for one of them.
+// 4 steps of k for 64 sums, and the loads for one of them.
 // PTX-NOT: ld.local
 // PTX: bar.sync
-// PTX-COUNT-512: fma.rn.f32
+// PTX-COUNT-256: fma.rn.f32
 // PTX-NOT: fma
 // PTX: bar.sync
 func.func @main(%a: tensor<4096x1024xf32>, %b: tensor<1024x4096xf32>) -> tensor<4096x4096xf32> {
