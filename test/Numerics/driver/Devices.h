@@ -29,8 +29,9 @@ struct Device {
   /// Whether functions such as exp, of which the contract does not fix the
   /// bits, agree with the oracle's too.
   bool exact;
-  /// Products of narrow floats are on tensor cores: where a product underflows,
-  /// the zero that a sum is may have either sign.
+  /// Products of narrow floats are on tensor cores, whose sums have no chunks:
+  /// a long one may round to the next narrow float. Where products underflow,
+  /// a zero may have either sign.
   bool hasTensorCores;
   /// Slow: of each function one element type is enough, drawn by the seed.
   bool sampled;
