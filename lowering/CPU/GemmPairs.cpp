@@ -39,8 +39,9 @@ Value constant(OpBuilder &b, Location loc, VectorType type, int64_t value) {
 /// Loads an operand's pairs from loads of its elements.
 class PairLoader {
 public:
-  PairLoader(LoadFn load, int64_t k, bool alongK)
-      : load(std::move(load)), k(k), alongK(alongK) {}
+  /// `filler` stands where an odd k has no step.
+  PairLoader(LoadFn load, int64_t k, bool alongK, double filler)
+      : load(std::move(load)), k(k), alongK(alongK), filler(filler) {}
 
   Value operator()(OpBuilder &b, Location loc, ValueRange buffers, Value batch,
                    Value row, Value col, int64_t lanes, Value mask) const {
@@ -56,7 +57,7 @@ public:
       second = load(b, loc, buffers, batch, next, col, lanes, mask);
       if (exists)
         second = arith::SelectOp::create(b, loc, exists, second,
-                                         zeros(b, loc, lanes));
+                                         fillers(b, loc, lanes));
     }
     // The low half of an f32 that is a bf16 is zero.
     Value high = bitsOf(b, loc, first), low = bitsOf(b, loc, second);
@@ -79,13 +80,15 @@ private:
       Value second = load(b, loc, buffers, batch, row, next, 1, {});
       if (exists)
         second =
-            arith::SelectOp::create(b, loc, exists, second, zeros(b, loc, 1));
+            arith::SelectOp::create(b, loc, exists, second, fillers(b, loc, 1));
       return {first, second};
     }
     Value middle = arith::AddIOp::create(b, loc, step, index(b, loc, lanes));
+    Value mask = allButLast(b, loc, middle, lanes);
     Value x = load(b, loc, buffers, batch, row, step, lanes, {});
-    Value y = load(b, loc, buffers, batch, row, middle, lanes,
-                   allButLast(b, loc, middle, lanes));
+    Value y = load(b, loc, buffers, batch, row, middle, lanes, mask);
+    if (mask)
+      y = arith::SelectOp::create(b, loc, mask, y, fillers(b, loc, lanes));
     auto every = [&](int64_t from) -> Value {
       SmallVector<int64_t> picks;
       for (int64_t l = 0; l < lanes; ++l)
@@ -122,14 +125,17 @@ private:
   static Value index(OpBuilder &b, Location loc, int64_t value) {
     return arith::ConstantIndexOp::create(b, loc, value);
   }
-  static Value zeros(OpBuilder &b, Location loc, int64_t lanes) {
-    return arith::ConstantOp::create(
-        b, loc, b.getZeroAttr(VectorType::get({lanes}, b.getF32Type())));
+  Value fillers(OpBuilder &b, Location loc, int64_t lanes) const {
+    auto type = VectorType::get({lanes}, b.getF32Type());
+    Attribute scalar = b.getF32FloatAttr(filler);
+    return arith::ConstantOp::create(b, loc,
+                                     DenseElementsAttr::get(type, scalar));
   }
 
   LoadFn load;
   int64_t k;
   bool alongK;
+  double filler;
 };
 
 } // namespace
@@ -137,8 +143,8 @@ private:
 GemmKernel inPairs(const GemmKernel &kernel) {
   GemmKernel result = kernel;
   GemmShape &s = result.shape;
-  result.a.load = PairLoader(kernel.a.load, s.k, /*alongK=*/!s.transA);
-  result.b.load = PairLoader(kernel.b.load, s.k, /*alongK=*/s.transB);
+  result.a.load = PairLoader(kernel.a.load, s.k, /*alongK=*/!s.transA, -0.0);
+  result.b.load = PairLoader(kernel.b.load, s.k, /*alongK=*/s.transB, 0.0);
   s.k = llvm::divideCeil(s.k, 2);
   s.pairs = true;
   return result;

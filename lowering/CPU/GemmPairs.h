@@ -22,7 +22,7 @@ bool isForPairs(const GemmKernel &kernel, const GemmTarget &target,
                 const GemmPlan &plan);
 
 /// The same product, whose operands are loaded as pairs of steps of k. The last
-/// pair of an odd k ends with zeros.
+/// pair of an odd k ends with -0 in A and 0 in B, whose product changes no sum.
 GemmKernel inPairs(const GemmKernel &kernel);
 
 /// One half of each pair, as f32.
