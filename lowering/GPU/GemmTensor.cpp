@@ -316,9 +316,10 @@ public:
     operands[1].emplace(block, 1, b, tile.columns, stages, warpAcross,
                         tile.warpsAcross(), hasAsyncCopy,
                         stages * kDepthBytes * tile.rows);
-    // Many small accesses on their way take more registers.
+    // What is on its way through registers, above all in many small accesses,
+    // leaves no room for a second block.
     bool hasPieces = operands[0]->movesPieces() && operands[1]->movesPieces();
-    block.launch.sideBySide(hasPieces ? 2 : 1);
+    block.launch.sideBySide(hasPieces && hasAsyncCopy ? 2 : 1);
   }
 
   void emit() {

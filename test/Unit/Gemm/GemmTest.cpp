@@ -220,8 +220,9 @@ template <typename T> void check(const Case &c) {
       std::mt19937 random(4);
       for (float &x : a)
         makeBF16(x, *c.leastExponent, random);
+      // The least make products underflow, and sums -0.
       for (float &x : b)
-        makeBF16(x, -10, random);
+        makeBF16(x, *c.leastExponent < -130 ? -60 : -10, random);
       auto alternate = [&](std::vector<T> &values, bool alongK, int64_t lines,
                            T even, T odd, int exponent) {
         for (size_t i = 0; i < values.size(); ++i)
