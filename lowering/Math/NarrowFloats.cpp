@@ -32,8 +32,7 @@ Val buildNarrowToF16(Val x) {
   // exponent on, to infinity at last.
   Val odd = (magnitude >> 13) & 1;
   Val normal = ((magnitude - kBias) + (odd + 0xfff)) >> 13;
-  Val isNaN = magnitude > 0x7f800000;
-  Val beyond = select(isNaN, magnitude.integer(0x7e00), 0x7c00);
+  Val beyond = select(notEqual(x, x), magnitude.integer(0x7e00), 0x7c00);
   Val result = select(magnitude < kLeast, denormal, normal);
   result = select(magnitude < kBeyond, result, beyond);
   return floatOf(resized(sign | result, 16));
@@ -44,8 +43,7 @@ Val buildNarrowToBF16(Val x) {
   // or is a half and the upper one is odd.
   Val word = bitsOf(x);
   Val rounded = (word + (((word >> 16) & 1) + 0x7fff)) >> 16;
-  Val isNaN = (word & 0x7fffffff) > 0x7f800000;
-  return bf16Of(resized(select(isNaN, 0x7fc0, rounded), 16));
+  return bf16Of(resized(select(notEqual(x, x), 0x7fc0, rounded), 16));
 }
 
 } // namespace tessera::lowering::vmath
