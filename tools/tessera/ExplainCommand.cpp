@@ -1,4 +1,5 @@
 // tessera explain: what became of a program, as a page of text.
+#include "lowering/CodeGen/GpuTarget.h"
 #include "lowering/Compiler.h"
 #include "lowering/Dump.h"
 #include "lowering/Explain.h"
@@ -180,7 +181,9 @@ static std::optional<TargetInfo> targetOf(const Arguments &arguments) {
   // Only this machine's code can be timed.
   if (arguments.has(OPT_time))
     failUsage("--time measures this machine's CPU, and goes without --target");
-  Expected<TargetInfo> target = targetFor(names.front());
+  StringRef name = names.front();
+  Expected<TargetInfo> target =
+      isGpuName(name) ? gpuTargetFor(name) : targetFor(name);
   if (!target)
     failUsage("--target: " + toString(target.takeError()));
   return *target;

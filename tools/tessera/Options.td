@@ -47,7 +47,8 @@ defm from : Value<"from", "STAGE", Program,
   "trace,tensor,kernels,plan,loops,llvm,asm">;
 let HelpTextsForVariants = [HelpTextVariant<[Explain],
   "The CPU to compile for: native (the default), x86-64, x86-64-v2, "
-  "x86-64-v3, x86-64-v4, or a name such as znver4">] in
+  "x86-64-v3, x86-64-v4, or a name such as znver4; or an NVIDIA GPU: sm_75, "
+  "sm_80, sm_86, sm_89, sm_90, sm_90a, sm_100 or sm_120">] in
 defm target : Value<"target", "CPU,...", [Compile, Explain],
   "The CPU to compile for: native (the default), x86-64, x86-64-v2, "
   "x86-64-v3, x86-64-v4, or a name such as znver4; with several, a call "
