@@ -312,9 +312,7 @@ void RowReduceEmitter::emitRowOutputs() {
 
 /// A value of one element a row, at this row.
 Value RowReduceEmitter::atRow(FusedBody::Frame &frame, Value value) {
-  auto index = *LaneMath(b(), value.getLoc())
-                    .delinearize({row, 0, 1}, tensorType(value).getShape(), 1);
-  return frame.at(value, index, 1);
+  return frame.at(value, RowPlan::indexOfRow(b(), value, row), 1);
 }
 
 void RowReduceEmitter::emitRow(Value row) {
@@ -452,19 +450,16 @@ bool RowReduceEmitter::isStreaming(unsigned output) {
 
 void RowReduceEmitter::supplyKept(Value value) {
   Place place = placeOf(value);
-  auto type = tensorType(value);
-  int64_t split = *plan.rowRank(type.getShape());
-  body->supply(value,
-               [=](OpBuilder &b, Location loc, ArrayRef<LaneIndex> index,
-                   int64_t width) -> Value {
-                 LaneMath lane(b, loc);
-                 LaneIndex position =
-                     lane.linearize(index.drop_front(split),
-                                    type.getShape().drop_front(split));
-                 position = lane.add(position, {place.offset, 0, 1});
-                 return loadLanes(b, loc, place.buffer, position, width,
-                                  type.getElementType());
-               });
+  Type element = tensorType(value).getElementType();
+  body->supply(
+      value,
+      [=, this](OpBuilder &b, Location loc, ArrayRef<LaneIndex> index,
+                int64_t width) -> Value {
+        LaneMath lane(b, loc);
+        LaneIndex position = lane.add(plan.positionInRow(lane, value, index),
+                                      {place.offset, 0, 1});
+        return loadLanes(b, loc, place.buffer, position, width, element);
+      });
 }
 
 } // namespace

@@ -195,9 +195,7 @@ void RowReduceEmitter::storeRowOutputs() {
 
 /// A value of one element a row, at this row.
 Value RowReduceEmitter::atRow(FusedBody::Frame &frame, Value value) {
-  auto index = *LaneMath(b(), value.getLoc())
-                    .delinearize({row, 0, 1}, tensorType(value).getShape(), 1);
-  return frame.at(value, index, 1);
+  return frame.at(value, RowPlan::indexOfRow(b(), value, row), 1);
 }
 
 /// Elements of this row.
@@ -342,16 +340,14 @@ LaneIndex RowReduceEmitter::keptPosition(OpBuilder &b, LaneIndex position) {
 }
 
 void RowReduceEmitter::supplyKept(Value value) {
-  auto type = tensorType(value);
-  int64_t split = *plan.rowRank(type.getShape());
+  Type element = tensorType(value).getElementType();
   Value buffer = keptRows.lookup(value);
   body.supply(value, [=, this](OpBuilder &b, Location loc,
                                ArrayRef<LaneIndex> index, int64_t width) {
     LaneMath lane(b, loc);
-    LaneIndex position = lane.linearize(index.drop_front(split),
-                                        type.getShape().drop_front(split));
-    return loadLanes(b, loc, buffer, keptPosition(b, position), width,
-                     type.getElementType(), /*mask=*/{}, /*isAligned=*/true);
+    LaneIndex position = plan.positionInRow(lane, value, index);
+    return loadLanes(b, loc, buffer, keptPosition(b, position), width, element,
+                     /*mask=*/{}, /*isAligned=*/true);
   });
 }
 

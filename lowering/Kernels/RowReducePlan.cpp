@@ -106,6 +106,19 @@ SmallVector<LaneIndex> RowPlan::indexOf(OpBuilder &b, Value value, Value row,
   return index;
 }
 
+SmallVector<LaneIndex> RowPlan::indexOfRow(OpBuilder &b, Value value,
+                                           Value row) {
+  return *LaneMath(b, value.getLoc())
+              .delinearize({row, 0, 1}, tensorType(value).getShape(), 1);
+}
+
+LaneIndex RowPlan::positionInRow(LaneMath &lane, Value value,
+                                 ArrayRef<LaneIndex> index) const {
+  auto shape = tensorType(value).getShape();
+  int64_t split = *rowRank(shape);
+  return lane.linearize(index.drop_front(split), shape.drop_front(split));
+}
+
 //===- Accesses ----------------------------------------------------------===//
 
 LogicalResult RowPlan::findAccesses() {

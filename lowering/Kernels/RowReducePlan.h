@@ -56,6 +56,12 @@ public:
   llvm::SmallVector<ir::LaneIndex> indexOf(mlir::OpBuilder &b,
                                            mlir::Value value, mlir::Value row,
                                            ir::LaneIndex position) const;
+  /// The index in the shape of a value that has one element a row.
+  static llvm::SmallVector<ir::LaneIndex>
+  indexOfRow(mlir::OpBuilder &b, mlir::Value value, mlir::Value row);
+  /// Of an index in the shape of a value of rows, the position in the row.
+  ir::LaneIndex positionInRow(ir::LaneMath &lane, mlir::Value value,
+                              llvm::ArrayRef<ir::LaneIndex> index) const;
 
 private:
   llvm::LogicalResult findSpace();
