@@ -56,8 +56,8 @@ Measured measure(const std::string &row, const std::function<void()> &call) {
   return {row, first, samples[samples.size() / 2]};
 }
 
-Tensor random(const Shape &shape) {
-  return random::normal(random::next_key(), shape).eval();
+Tensor random(const Shape &shape, DType dtype = f32) {
+  return random::normal(random::next_key(), shape).astype(dtype).eval();
 }
 
 /// Steps of relu(x - b) and x * b + 0.5 in turn.
@@ -147,6 +147,7 @@ public:
     elementwise();
     reductions();
     products();
+    narrow();
     inference();
     ahead();
   }
@@ -158,10 +159,15 @@ private:
 
   template <typename F, typename... Shapes>
   void row(const std::string &name, F f, Shapes... shapes) {
+    row(name, f32, f, shapes...);
+  }
+
+  template <typename F, typename... Shapes>
+  void row(const std::string &name, DType dtype, F f, Shapes... shapes) {
     if (!wanted(name))
       return;
     auto compiled = jit(f, options);
-    std::tuple arguments{random(shapes)...};
+    std::tuple arguments{random(shapes, dtype)...};
     results.push_back(measure(name, [&] { std::apply(compiled, arguments); }));
     std::printf("%-28s %12.6f ms, first call %8.2f ms\n", name.c_str(),
                 results.back().each, results.back().first);
@@ -222,6 +228,23 @@ private:
     for (int64_t n : {64, 512, 1024})
       row("gemm/" + std::to_string(n), product, Shape{n, n}, Shape{n, n});
     row("gemm/128x768x768", product, Shape{128, 768}, Shape{768, 768});
+  }
+
+  void narrow() {
+    for (auto [tag, dtype] : {std::pair("f16", f16), std::pair("bf16", bf16)}) {
+      std::string suffix = std::string("-") + tag;
+      row(
+          "chain10" + suffix + "/1MiB", dtype,
+          [](Tensor a, Tensor b) { return chain(a, b, 10); }, Shape{1 << 19},
+          Shape{1 << 19});
+      row(
+          "softmax" + suffix + "/4096x1024", dtype,
+          [](Tensor x) { return softmax(x, -1); }, Shape{4096, 1024});
+      row(
+          "gemm" + suffix + "/512", dtype,
+          [](Tensor a, Tensor b) { return matmul(a, b); }, Shape{512, 512},
+          Shape{512, 512});
+    }
   }
 
   void inference() {

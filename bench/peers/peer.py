@@ -41,7 +41,8 @@ def product(ops, a, b):
     return a @ b
 
 
-# Name: the shapes of the inputs, and the program over a peer's `ops`: relu, softmax (last axis) and sum (axis or None).
+# Name: the shapes of the inputs, the program, and their dtype if that is not float32. It is a program over a peer's
+# `ops`: relu, softmax (last axis) and sum (axis or None).
 PROGRAMS = {
     "call/add-8": ([(8,)] * 2, lambda ops, a, b: a + b),
     "call/mul-add-4in-8": ([(8,)] * 4, lambda ops, a, b, c, d: (a * b + c) * d),
@@ -58,6 +59,13 @@ PROGRAMS = {
     "gemm/1024": ([(1024, 1024), (1024, 1024)], product),
     "gemm/128x768x768": ([(128, 768), (768, 768)], product),
 }
+NARROW = {"f16": "float16", "bf16": "bfloat16"}
+for tag, dtype in NARROW.items():
+    PROGRAMS |= {
+        f"chain10-{tag}/1MiB": ([(1 << 19,)] * 2, chain(10), dtype),
+        f"softmax-{tag}/4096x1024": ([(4096, 1024)], lambda ops, x: ops.softmax(x), dtype),
+        f"gemm-{tag}/512": ([(512, 512)] * 2, product, dtype),
+    }
 
 
 def measure(call, seconds=1.0):
@@ -122,8 +130,8 @@ class Torch:
         self.torch._dynamo.reset()
         return self.torch.compile(function, dynamic=False)
 
-    def prepare(self, program, shapes):
-        arguments = [self.torch.from_numpy(array) for array in inputs(shapes)]
+    def prepare(self, program, shapes, dtype="float32"):
+        arguments = [self.torch.from_numpy(array).to(getattr(self.torch, dtype)) for array in inputs(shapes)]
         return functools.partial(self.compile(functools.partial(program, self)), *arguments)
 
     def context(self, row):
@@ -173,8 +181,8 @@ class Jax:
     def sum(self, x, axis):
         return x.sum(axis)
 
-    def prepare(self, program, shapes):
-        arguments = [self.jax.device_put(array) for array in inputs(shapes)]
+    def prepare(self, program, shapes, dtype="float32"):
+        arguments = [self.jax.device_put(array).astype(dtype) for array in inputs(shapes)]
         function = self.jax.jit(functools.partial(program, self))
         return lambda: function(*arguments).block_until_ready()
 
@@ -254,7 +262,9 @@ class Onnx:
         torch.onnx.export(module.eval(), arguments, path, dynamo=True, verbose=False)
         return path, arrays
 
-    def prepare(self, program, shapes):
+    def prepare(self, program, shapes, dtype="float32"):
+        if dtype != "float32":
+            raise ValueError("inputs of narrow floats are not compared")
         return self.caller(*self.export(program, shapes))
 
     def prepare_inference(self):
@@ -341,7 +351,8 @@ def main():
             elif row == INFER:
                 call = peer.prepare_inference()
             else:
-                call = peer.prepare(PROGRAMS[row][1], PROGRAMS[row][0])
+                shapes, program, *dtype = PROGRAMS[row]
+                call = peer.prepare(program, shapes, *dtype)
             with peer.context(row) if hasattr(peer, "context") else contextlib.nullcontext():
                 results[row] = measure(call)
         except Exception as error:  # a peer's failure is a result

@@ -56,13 +56,22 @@ private:
     Operation *view = value.getDefiningOp();
     auto type = withElement(value.getType(), b.getF32Type());
     Value result;
-    if (isa_and_nonnull<TransposeOp, ReshapeOp>(view)) {
+    if (isa_and_nonnull<TransposeOp, ReshapeOp, BroadcastOp>(view)) {
       Value operand = widened(b, view->getOperand(0));
       result = like(b, view, {operand}, type);
     } else {
       result = ConvertOp::create(b, value.getLoc(), type, value);
     }
     return wide[value] = result;
+  }
+
+  /// The op's result is one of its operands but for a sign, so that rounding
+  /// leaves it as it is.
+  static bool isExact(Operation *op) {
+    if (auto reduce = dyn_cast<ReduceOp>(op))
+      return reduce.getReduction() == Reduction::max ||
+             reduce.getReduction() == Reduction::min;
+    return isa<AbsOp, NegOp, MaxOp, MinOp>(op);
   }
 
   static Value like(OpBuilder &b, Operation *op, ValueRange operands,
@@ -83,8 +92,12 @@ private:
           withElement(type, isa<IotaOp, ExtentOp>(op) ? Type(b.getI64Type())
                                                       : Type(b.getF32Type()));
     Value result = like(b, op, operands, wideType);
-    if (wideType != type)
+    if (wideType != type) {
+      Value exact = isExact(op) ? result : Value();
       result = ConvertOp::create(b, op->getLoc(), type, result);
+      if (exact)
+        wide[result] = exact;
+    }
     op->getResult(0).replaceAllUsesWith(result);
     op->erase();
   }
