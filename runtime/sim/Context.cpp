@@ -13,6 +13,7 @@
 #if __has_feature(address_sanitizer)
 #define TESSERA_SIM_ASAN 1
 #include <pthread.h>
+#include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #endif
 #if __has_feature(thread_sanitizer)
@@ -143,6 +144,10 @@ void Context::prepare(Stack onto, void (*function)(void *), void *value) {
   stack = onto;
   entry = function;
   argument = value;
+#ifdef TESSERA_SIM_ASAN
+  // The fibre before never returned from its last functions.
+  __asan_unpoison_memory_region(stack.base, stack.bytes);
+#endif
 #ifdef TESSERA_SIM_TSAN
   sanitizer = __tsan_create_fiber(0);
 #endif
