@@ -42,7 +42,11 @@ bool isHeavy(func::FuncOp launch) {
       bool isFunction = isa<math::MathDialect>(op.getDialect()) &&
                         !isa<math::AbsFOp, math::SqrtOp>(op);
       heavy |= isFunction || isa<vector::FromElementsOp>(op);
-      // What converts narrow floats needs no registers of its own.
+      // What converts narrow floats needs no registers of its own, nor do the
+      // numbers of bits that it shifts by.
+      if (isa<arith::ConstantOp>(op) &&
+          !isa<FloatType>(getElementTypeOrSelf(op.getResult(0))))
+        continue;
       ops += !isa<arith::BitcastOp, arith::ExtFOp, arith::TruncFOp,
                   arith::ExtUIOp, arith::ShLIOp>(op);
     }

@@ -56,7 +56,7 @@ private:
     Operation *view = value.getDefiningOp();
     auto type = withElement(value.getType(), b.getF32Type());
     Value result;
-    if (isa_and_nonnull<TransposeOp, ReshapeOp, BroadcastOp>(view)) {
+    if (isa_and_nonnull<TransposeOp, ReshapeOp>(view)) {
       Value operand = widened(b, view->getOperand(0));
       result = like(b, view, {operand}, type);
     } else {
