@@ -175,14 +175,8 @@ private:
         fail(host.takeError());
       targets.push_back(std::move(*host));
     }
-    for (const std::string &name : names) {
-      Expected<TargetInfo> target =
-          isGpuName(name) ? gpuTargetFor(name) : targetFor(name);
-      if (!target)
-        failUsage("--target: " + toString(target.takeError()));
-      chooseTF32(*target);
-      targets.push_back(std::move(*target));
-    }
+    for (const std::string &name : names)
+      targets.push_back(targetNamed(name));
     for (const TargetInfo &target : targets)
       if (target.triple != targets.front().triple)
         failUsage("--target: one object is for one architecture, and not for " +

@@ -1,5 +1,4 @@
 // tessera explain: what became of a program, as a page of text.
-#include "lowering/CodeGen/GpuTarget.h"
 #include "lowering/Compiler.h"
 #include "lowering/Dump.h"
 #include "lowering/Explain.h"
@@ -181,12 +180,7 @@ static std::optional<TargetInfo> targetOf(const Arguments &arguments) {
   // Only this machine's code can be timed.
   if (arguments.has(OPT_time))
     failUsage("--time measures this machine's CPU, and goes without --target");
-  StringRef name = names.front();
-  Expected<TargetInfo> target =
-      isGpuName(name) ? gpuTargetFor(name) : targetFor(name);
-  if (!target)
-    failUsage("--target: " + toString(target.takeError()));
-  return *target;
+  return targetNamed(names.front());
 }
 
 int runExplain(const Arguments &arguments) {

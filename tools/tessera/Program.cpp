@@ -56,6 +56,15 @@ bool isFusing(const Arguments &arguments) {
          runtime::readFlag(runtime::Variable::Fuse).value_or(true);
 }
 
+TargetInfo targetNamed(StringRef name) {
+  llvm::Expected<TargetInfo> target =
+      isGpuName(name) ? gpuTargetFor(name) : targetFor(name);
+  if (!target)
+    failUsage("--target: " + llvm::toString(target.takeError()));
+  chooseTF32(*target);
+  return *target;
+}
+
 void chooseTF32(TargetInfo &target) {
   if (runtime::readFlag(runtime::Variable::Tf32).value_or(false))
     allowTF32(target);

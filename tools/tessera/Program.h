@@ -56,6 +56,9 @@ private:
 
 /// Whether ops are to be fused into kernels, by --no-fuse and TESSERA_FUSE.
 bool isFusing(const Arguments &arguments);
+/// The CPU or GPU that --target names, with what TESSERA_TF32 asks for; a usage
+/// error if there is none.
+lowering::TargetInfo targetNamed(llvm::StringRef name);
 /// Lets a GPU compute products of f32 in tf32, if TESSERA_TF32 asks for it.
 void chooseTF32(lowering::TargetInfo &target);
 /// The folder for every stage, by --dump or TESSERA_DUMP, or empty. It is there

@@ -93,10 +93,10 @@ private:
                                                       : Type(b.getF32Type()));
     Value result = like(b, op, operands, wideType);
     if (wideType != type) {
-      Value exact = isExact(op) ? result : Value();
-      result = ConvertOp::create(b, op->getLoc(), type, result);
-      if (exact)
-        wide[result] = exact;
+      Value rounded = ConvertOp::create(b, op->getLoc(), type, result);
+      if (isExact(op))
+        wide[rounded] = result;
+      result = rounded;
     }
     op->getResult(0).replaceAllUsesWith(result);
     op->erase();
