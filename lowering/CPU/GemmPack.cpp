@@ -17,12 +17,11 @@ constexpr int64_t kRowsTogether = 8;
 class Packer {
 public:
   Packer(const GemmEmission &e, FunctionBuilder &f, const GemmOperand &operand,
-         const PanelLayout &layout, bool transposed, int64_t batches,
+         const PanelLayout &layout, bool transposed, const PackTiling &tiling,
          Value destination)
       : e(e), f(f), operand(operand), layout(layout), transposed(transposed),
-        tiling(layout, e.kernel.shape.k, transposed, batches),
-        destination(destination), lanes(e.plan.lanes), rows(e.kernel.shape.k),
-        type(e.vectorType()) {
+        tiling(tiling), destination(destination), lanes(e.plan.lanes),
+        rows(e.kernel.shape.k), type(e.vectorType()) {
     if (!operand.load)
       source = e.flatBuffer(f, f.arg(operand.buffer));
   }
@@ -260,10 +259,10 @@ void emitPackLaunch(const GemmEmission &e) {
                     e.launchArguments(), /*isPrivate=*/false);
   std::optional<Packer> a, b;
   if (e.plan.packA)
-    a.emplace(e, f, e.kernel.a, e.panelsA(), !s.transA, s.sharedA ? 1 : s.batch,
+    a.emplace(e, f, e.kernel.a, e.panelsA(), !s.transA, e.tilingA(),
               e.packedA(f));
   if (e.plan.packB == Packing::Launch)
-    b.emplace(e, f, e.kernel.b, e.panelsB(), s.transB, s.sharedB ? 1 : s.batch,
+    b.emplace(e, f, e.kernel.b, e.panelsB(), s.transB, e.tilingB(),
               e.packedB(f));
   int64_t tilesA = a ? a->tiles() : 0, tilesB = b ? b->tiles() : 0;
   if (b)
@@ -287,7 +286,7 @@ void emitPackLaunch(const GemmEmission &e) {
 Value emitTilePacking(const GemmEmission &e, FunctionBuilder &f, Value batch,
                       Value k, Value begin, Value end, Value buffer) {
   const GemmShape &s = e.kernel.shape;
-  Packer packer(e, f, e.kernel.b, e.panelsB(), s.transB, 1, buffer);
+  Packer packer(e, f, e.kernel.b, e.panelsB(), s.transB, e.tilingB(), buffer);
   Value last = e.stepsOverK() ? f.min(f.add(k, e.plan.kBlock), f.index(s.k))
                               : f.index(s.k);
   packer.packLocally(begin);

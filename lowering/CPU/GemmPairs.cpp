@@ -45,19 +45,24 @@ public:
 
   Value operator()(OpBuilder &b, Location loc, ValueRange buffers, Value batch,
                    Value row, Value col, int64_t lanes, Value mask) const {
-    Value first, second;
-    if (alongK) {
-      assert(!mask && "blocks of lanes along k overlap");
-      std::tie(first, second) =
-          neighbours(b, loc, buffers, batch, row, col, lanes);
+    assert((!alongK || !mask) && "blocks of lanes along k overlap");
+    Value step =
+        arith::MulIOp::create(b, loc, alongK ? col : row, index(b, loc, 2));
+    auto loadFrom = [&](Value step, Value mask) {
+      return load(b, loc, buffers, batch, alongK ? row : step,
+                  alongK ? step : col, lanes, mask);
+    };
+    Value first = loadFrom(step, mask), second;
+    if (alongK && lanes > 1) {
+      // These are the elements of the first half of the pairs.
+      Value middle = arith::AddIOp::create(b, loc, step, index(b, loc, lanes));
+      Value exist = allButLast(b, loc, middle, lanes);
+      Value more = filled(b, loc, exist, loadFrom(middle, exist));
+      second = every(b, loc, first, more, 1);
+      first = every(b, loc, first, more, 0);
     } else {
-      Value step = arith::MulIOp::create(b, loc, row, index(b, loc, 2));
       auto [next, exists] = after(b, loc, step);
-      first = load(b, loc, buffers, batch, step, col, lanes, mask);
-      second = load(b, loc, buffers, batch, next, col, lanes, mask);
-      if (exists)
-        second = arith::SelectOp::create(b, loc, exists, second,
-                                         fillers(b, loc, lanes));
+      second = filled(b, loc, exists, loadFrom(next, mask));
     }
     // The low half of an f32 that is a bf16 is zero.
     Value high = bitsOf(b, loc, first), low = bitsOf(b, loc, second);
@@ -68,34 +73,25 @@ public:
   }
 
 private:
-  /// The elements at even and at odd steps of `lanes` pairs from pair `pair`
-  /// on.
-  std::pair<Value, Value> neighbours(OpBuilder &b, Location loc,
-                                     ValueRange buffers, Value batch, Value row,
-                                     Value pair, int64_t lanes) const {
-    Value step = arith::MulIOp::create(b, loc, pair, index(b, loc, 2));
-    if (lanes == 1) {
-      auto [next, exists] = after(b, loc, step);
-      Value first = load(b, loc, buffers, batch, row, step, 1, {});
-      Value second = load(b, loc, buffers, batch, row, next, 1, {});
-      if (exists)
-        second =
-            arith::SelectOp::create(b, loc, exists, second, fillers(b, loc, 1));
-      return {first, second};
-    }
-    Value middle = arith::AddIOp::create(b, loc, step, index(b, loc, lanes));
-    Value mask = allButLast(b, loc, middle, lanes);
-    Value x = load(b, loc, buffers, batch, row, step, lanes, {});
-    Value y = load(b, loc, buffers, batch, row, middle, lanes, mask);
-    if (mask)
-      y = arith::SelectOp::create(b, loc, mask, y, fillers(b, loc, lanes));
-    auto every = [&](int64_t from) -> Value {
-      SmallVector<int64_t> picks;
-      for (int64_t l = 0; l < lanes; ++l)
-        picks.push_back(from + 2 * l);
-      return vector::ShuffleOp::create(b, loc, x, y, picks);
-    };
-    return {every(0), every(1)};
+  /// Every other element of two vectors, beginning with number `from`.
+  static Value every(OpBuilder &b, Location loc, Value x, Value y,
+                     int64_t from) {
+    SmallVector<int64_t> picks;
+    for (int64_t l = 0; l < cast<VectorType>(x.getType()).getNumElements(); ++l)
+      picks.push_back(from + 2 * l);
+    return vector::ShuffleOp::create(b, loc, x, y, picks);
+  }
+
+  /// The elements, but the filler where they do not exist. Without a condition
+  /// all do.
+  Value filled(OpBuilder &b, Location loc, Value exists, Value elements) const {
+    if (!exists)
+      return elements;
+    Attribute scalar = b.getF32FloatAttr(filler);
+    Value fillers = arith::ConstantOp::create(
+        b, loc,
+        DenseElementsAttr::get(cast<VectorType>(elements.getType()), scalar));
+    return arith::SelectOp::create(b, loc, exists, elements, fillers);
   }
 
   /// The step after one that exists, and whether it exists; if it does not, the
@@ -125,12 +121,6 @@ private:
   static Value index(OpBuilder &b, Location loc, int64_t value) {
     return arith::ConstantIndexOp::create(b, loc, value);
   }
-  Value fillers(OpBuilder &b, Location loc, int64_t lanes) const {
-    auto type = VectorType::get({lanes}, b.getF32Type());
-    Attribute scalar = b.getF32FloatAttr(filler);
-    return arith::ConstantOp::create(b, loc,
-                                     DenseElementsAttr::get(type, scalar));
-  }
 
   LoadFn load;
   int64_t k;
@@ -154,15 +144,14 @@ Value highHalf(FunctionBuilder &f, Value pairs) {
   Value bits = bitsOf(f.b, f.loc, pairs);
   auto type = cast<VectorType>(bits.getType());
   bits = arith::AndIOp::create(f.b, f.loc, bits,
-                               constant(f.b, f.loc, type, int32_t(0xffff0000)));
+                               f.splat(type, int32_t(0xffff0000)));
   return arith::BitcastOp::create(f.b, f.loc, pairs.getType(), bits);
 }
 
 Value lowHalf(FunctionBuilder &f, Value pairs) {
   Value bits = bitsOf(f.b, f.loc, pairs);
   auto type = cast<VectorType>(bits.getType());
-  bits =
-      arith::ShLIOp::create(f.b, f.loc, bits, constant(f.b, f.loc, type, 16));
+  bits = arith::ShLIOp::create(f.b, f.loc, bits, f.splat(type, 16));
   return arith::BitcastOp::create(f.b, f.loc, pairs.getType(), bits);
 }
 
@@ -171,12 +160,10 @@ static Value flushed(FunctionBuilder &f, Value floats) {
   Value bits = bitsOf(f.b, f.loc, floats);
   auto type = cast<VectorType>(bits.getType());
   auto masked = [&](int64_t mask) -> Value {
-    return arith::AndIOp::create(f.b, f.loc, bits,
-                                 constant(f.b, f.loc, type, mask));
+    return arith::AndIOp::create(f.b, f.loc, bits, f.splat(type, mask));
   };
-  Value isSmall =
-      arith::CmpIOp::create(f.b, f.loc, arith::CmpIPredicate::eq,
-                            masked(0x7f800000), constant(f.b, f.loc, type, 0));
+  Value isSmall = arith::CmpIOp::create(f.b, f.loc, arith::CmpIPredicate::eq,
+                                        masked(0x7f800000), f.splat(type, 0));
   bits = arith::SelectOp::create(f.b, f.loc, isSmall, masked(INT32_MIN), bits);
   return arith::BitcastOp::create(f.b, f.loc, floats.getType(), bits);
 }
@@ -202,16 +189,14 @@ Value dotPairs(FunctionBuilder &f, Value x, Value y, Value sums,
 LeastExponent::LeastExponent(FunctionBuilder &f, VectorType type)
     : f(f), halves(withElements(type, f.b.getI16Type(), 2)) {
   least = f.scratch(halves.getNumElements(), f.b.getI16Type());
-  f.store(constant(f.b, f.loc, halves, -1), least, f.index(0));
+  f.store(f.splat(halves, -1), least, f.index(0));
 }
 
 void LeastExponent::add(Value pairs) {
   Value bits = vector::BitCastOp::create(f.b, f.loc, halves, pairs);
-  bits = arith::AndIOp::create(f.b, f.loc, bits,
-                               constant(f.b, f.loc, halves, 0x7fff));
+  bits = arith::AndIOp::create(f.b, f.loc, bits, f.splat(halves, 0x7fff));
   // A zero becomes the greatest.
-  bits =
-      arith::AddIOp::create(f.b, f.loc, bits, constant(f.b, f.loc, halves, -1));
+  bits = arith::AddIOp::create(f.b, f.loc, bits, f.splat(halves, -1));
   Value before = f.load(halves, least, f.index(0));
   f.store(arith::MinUIOp::create(f.b, f.loc, before, bits), least, f.index(0));
 }
