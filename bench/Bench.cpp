@@ -1,7 +1,7 @@
 // Times this library on the rows of rows.json: tessera-bench THREADS OUT.json
 // [REGEX]. Each call makes its result, as a user's call does. `tessera-bench
 // --first` makes one training step and prints how long it took.
-#include <tessera/tessera.h>
+#include "bench/Training.h"
 
 #include <algorithm>
 #include <chrono>
@@ -17,6 +17,8 @@
 #include <unistd.h>
 
 using namespace tessera;
+using tessera::bench::Mlp;
+using tessera::bench::TrainingStep;
 using Clock = std::chrono::steady_clock;
 
 namespace {
@@ -66,35 +68,6 @@ Tensor chain(Tensor x, const Tensor &b, int steps) {
     x = i % 2 ? x * b + 0.5f : relu(x - b);
   return x;
 }
-
-struct Mlp : nn::Module {
-  nn::Linear a{64, 256}, b{256, 256}, c{256, 10};
-  Tensor operator()(const Tensor &x) { return c(relu(b(relu(a(x))))); }
-  TESSERA_TREE(Mlp, a, b, c)
-};
-
-/// A step of the perceptron on one batch: loss, gradients, Adam.
-class TrainingStep {
-public:
-  explicit TrainingStep(JitOptions options) {
-    step = jit(
-        [this](Tensor x, Tensor y) {
-          auto [loss, grads] = value_and_grad(
-              [&](Mlp &m) { return cross_entropy(m(x), y); })(model);
-          adam.step(model, grads);
-          return loss;
-        },
-        options);
-  }
-  Tensor operator()() { return step(x, y); }
-
-private:
-  Mlp model;
-  optim::Adam adam{{.lr = 1e-3f}};
-  Tensor x = random({128, 64});
-  Tensor y = random::randint(random::next_key(), {128}, 0, 10).eval();
-  std::function<Tensor(Tensor, Tensor)> step;
-};
 
 /// Prints the milliseconds of a step's first call.
 void firstCall() {

@@ -1,7 +1,7 @@
 // The parts of tessera-gpu-bench.
 #pragma once
 
-#include <tessera/tessera.h>
+#include "bench/Training.h"
 
 #include <string>
 #include <vector>
@@ -16,27 +16,5 @@ struct Comparison {
   std::vector<std::string> differences;
 };
 Comparison compareWithCpu(const Device &device);
-
-/// One training step of the digits' perceptron on a batch: loss, gradients,
-/// Adam.
-class TrainingStep {
-public:
-  /// On the default device.
-  TrainingStep();
-  Tensor operator()() { return step(x, y); }
-  /// Losses, then weights.
-  std::vector<float> train(int steps);
-
-private:
-  struct Mlp : nn::Module {
-    nn::Linear a{64, 256}, b{256, 256}, c{256, 10};
-    Tensor operator()(const Tensor &x) { return c(relu(b(relu(a(x))))); }
-    TESSERA_TREE(Mlp, a, b, c)
-  };
-  Mlp model;
-  optim::Adam adam{{.lr = 1e-3f}};
-  Tensor x, y;
-  std::function<Tensor(Tensor, Tensor)> step;
-};
 
 } // namespace tessera::bench

@@ -91,29 +91,6 @@ std::string differenceOf(const std::string &name, const Tensor &expected,
 
 } // namespace
 
-TrainingStep::TrainingStep() {
-  random::seed(1);
-  model = Mlp();
-  x = random::normal(random::key(2), {128, 64}).eval();
-  y = random::randint(random::key(3), {128}, 0, 10).eval();
-  step = jit([this](Tensor x, Tensor y) {
-    auto [loss, grads] =
-        value_and_grad([&](Mlp &m) { return cross_entropy(m(x), y); })(model);
-    adam.step(model, grads);
-    return loss;
-  });
-}
-
-std::vector<float> TrainingStep::train(int steps) {
-  std::vector<float> values;
-  for (int i = 0; i < steps; ++i)
-    values.push_back((*this)().item<float>());
-  for (auto &[name, weight] : model.state_dict())
-    for (float value : weight.to_vector<float>())
-      values.push_back(value);
-  return values;
-}
-
 Comparison compareWithCpu(const Device &device) {
   Comparison result;
   auto note = [&](const std::string &difference) {
